@@ -1,0 +1,22 @@
+"""Validate, run and pack pre-registered fine-tuning experiments.
+
+Every public name loads on first use, so that `import rx_tools` costs nothing.
+"""
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+PUBLIC: dict[str, str] = {}
+"""Public name → the module that holds it."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in PUBLIC:
+        raise AttributeError(f"module 'rx_tools' has no attribute {name!r}")
+    return getattr(import_module(PUBLIC[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*PUBLIC, "__version__"])

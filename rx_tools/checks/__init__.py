@@ -1,0 +1,1 @@
+"""One module per gate, each with one pure `judge`."""

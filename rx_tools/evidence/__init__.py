@@ -1,0 +1,1 @@
+"""Files that prove things: strict reading, publishing, ledger, bundle, secrets, attestation."""

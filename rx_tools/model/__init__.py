@@ -1,0 +1,1 @@
+"""Frozen views over validated documents. No input or output happens here."""

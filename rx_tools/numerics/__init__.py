@@ -1,0 +1,1 @@
+"""Numbers: parity errors, spectra, reference optimizers, intervals, exact sums."""

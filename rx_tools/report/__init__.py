@@ -1,0 +1,1 @@
+"""Findings and results as terminal text, JSON, SARIF, JUnit, annotations and HTML."""

@@ -1,0 +1,1 @@
+"""The thin shell that measures and trains through the service port."""
