@@ -8,7 +8,11 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-PUBLIC: dict[str, str] = {}
+PUBLIC: dict[str, str] = {
+    "lr_scaling_error": "rx_tools.numerics.tolerance",
+    "parity_errors": "rx_tools.numerics.parity",
+    "stable_rank": "rx_tools.numerics.spectrum",
+}
 """Public name → the module that holds it."""
 
 

@@ -1,0 +1,72 @@
+"""Sums of products that neither overflow nor vanish: chunk sums, each with a power of two."""
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+Float64s = NDArray[np.float64]
+
+ROW = 8192
+"""Elements per inner product: short enough for its rounding to stay below 1e-13."""
+
+SAFE_EXPONENT = 400
+"""Squares of values within 2^±400 are normal doubles, so nothing needs scaling."""
+
+
+@dataclass(slots=True)
+class ScaledSum:
+    """A sum of `value · 2^exponent`, added exactly whatever the exponents are."""
+
+    parts: list[tuple[int, float]] = field(default_factory=list)
+
+    def add(self, exponent: int, value: float) -> None:
+        """Add one part."""
+        if value != 0.0:
+            self.parts.append((exponent, value))
+
+    def extend(self, other: "ScaledSum") -> None:
+        """Add all parts of another sum."""
+        self.parts.extend(other.parts)
+
+    def total(self) -> tuple[int, float]:
+        """Exponent and value of the sum; `(0, 0.0)` when nothing was added."""
+        top = max((exponent for exponent, _ in self.parts), default=0)
+        return top, math.fsum(math.ldexp(value, exponent - top) for exponent, value in self.parts)
+
+
+def exponent_of(largest: float) -> int:
+    """The power of two to divide by before squaring: zero wherever squares are safe."""
+    if largest == 0.0:
+        return 0
+    exponent = math.frexp(largest)[1]
+    return 0 if abs(exponent) <= SAFE_EXPONENT else exponent
+
+
+def scaled(values: Float64s, exponent: int) -> Float64s:
+    """`values · 2^−exponent`, the same array where the exponent is zero."""
+    return values if exponent == 0 else np.ldexp(values, -exponent)
+
+
+def inner(left: Float64s, right: Float64s) -> float:
+    """The inner product of two flat arrays, rows summed exactly."""
+    whole = left.size - left.size % ROW
+    rows = np.vecdot(left[:whole].reshape(-1, ROW), right[:whole].reshape(-1, ROW))
+    return math.fsum([*rows.tolist(), float(np.vdot(left[whole:], right[whole:]))])
+
+
+def ratio_of_roots(above: tuple[int, float], below: tuple[int, float]) -> float:
+    """√(above / below) of two totals; infinite where a double cannot hold it."""
+    try:
+        return math.ldexp(math.sqrt(above[1] / below[1]), (above[0] - below[0]) // 2)
+    except OverflowError:
+        return math.inf
+
+
+def root(total: tuple[int, float]) -> float:
+    """√total; infinite where a double cannot hold it. Exponents of squares are even."""
+    try:
+        return math.ldexp(math.sqrt(total[1]), total[0] // 2)
+    except OverflowError:
+        return math.inf
