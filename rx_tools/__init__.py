@@ -12,6 +12,12 @@ PUBLIC: dict[str, str] = {
     "lr_scaling_error": "rx_tools.numerics.tolerance",
     "parity_errors": "rx_tools.numerics.parity",
     "stable_rank": "rx_tools.numerics.spectrum",
+    "LossEval": "rx_tools.checks.loss_record",
+    "evaluator_id": "rx_tools.checks.evaluator_id",
+    "is_loss_metric": "rx_tools.checks.loss_record",
+    "loss_check": "rx_tools.checks.loss_record",
+    "loss_report": "rx_tools.checks.loss_record",
+    "requested_aggregation": "rx_tools.checks.loss_record",
 }
 """Public name → the module that holds it."""
 
