@@ -18,6 +18,7 @@ PUBLIC: dict[str, str] = {
     "loss_check": "rx_tools.checks.loss_record",
     "loss_report": "rx_tools.checks.loss_record",
     "requested_aggregation": "rx_tools.checks.loss_record",
+    "check_applicability": "rx_tools.checks.applicability",
 }
 """Public name → the module that holds it."""
 
