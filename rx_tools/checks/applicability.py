@@ -25,7 +25,6 @@ from rx_tools.numerics.loss_eval import is_loss_metric
 REQUIRED, NOT_APPLICABLE, UNKNOWN = "required", "not_applicable", "unknown"
 
 
-
 class Contract(Enum):
     """What the spec itself says about a gate."""
 
