@@ -18,8 +18,20 @@ from rx_tools.model.names import CheckpointUri
 T_co = TypeVar("T_co", covariant=True)
 
 
-class NotOfferedError(ServiceError):
+class RefusedError(ServiceError):
+    """The service understood the request and said no (category `user`): it will say so again."""
+
+
+class NotOfferedError(RefusedError):
     """The service does not offer this call at all (weight export, an optimizer, a seed)."""
+
+
+class UnreachableError(ServiceError):
+    """Nobody answers at the address, or no longer."""
+
+
+class NoAnswerError(ServiceError):
+    """The service lives, but an operation did not finish within its wall-clock limit."""
 
 
 class CapacityError(ServiceError):
@@ -164,7 +176,10 @@ class Model(Protocol):
         ...
 
     def save_state(self, name: str, *, overwrite: bool = False) -> Pending[CheckpointUri]:
-        """Save weights and optimizer; refused when `name` exists and `overwrite` is false."""
+        """Save weights and optimizer.
+
+        `RefusedError` when `name` exists and `overwrite` is false.
+        """
         ...
 
     def load_state(self, uri: CheckpointUri, *, with_optimizer: bool) -> Pending[LoadResponse]:
