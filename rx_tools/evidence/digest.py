@@ -1,0 +1,49 @@
+"""SHA-256 over bytes and files, as 64 lower-case hexadecimal digits."""
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from rx_tools.errors import IntegrityError
+from rx_tools.model.names import Sha256
+
+CHUNK = 1 << 20
+ZEROS = Sha256("0" * 64)
+"""Stands for "nothing before": the predecessor of a ledger's first line."""
+
+
+def sha256_of(data: bytes) -> Sha256:
+    """The digest of bytes in memory."""
+    return Sha256(hashlib.sha256(data).hexdigest())
+
+
+def sha256_file(path: Path) -> Sha256:
+    """The digest of a regular file, read in chunks; a symbolic link or a device is refused."""
+    digest = hashlib.sha256()
+    for chunk in chunks_of(path):
+        digest.update(chunk)
+    return Sha256(digest.hexdigest())
+
+
+def chunks_of(path: Path) -> Iterator[bytes]:
+    """The bytes of a regular file, never through a symbolic link.
+
+    Raises `IntegrityError` for anything that is not a regular file, `OSError` when unreadable.
+    """
+    descriptor = open_regular(path)
+    with os.fdopen(descriptor, "rb", buffering=0) as file:
+        while chunk := file.read(CHUNK):
+            yield chunk
+
+
+def open_regular(path: Path) -> int:
+    """A read-only descriptor of a regular file; links, devices and pipes are refused."""
+    if path.is_symlink():
+        raise IntegrityError("is a symbolic link", where=str(path))
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return descriptor
+    os.close(descriptor)
+    raise IntegrityError("is not a regular file", where=str(path))
