@@ -1,24 +1,15 @@
 """`rx doctor`: what is installed and which variables are set, never their values."""
 
+import json
 import os
 import platform
-from importlib.metadata import PackageNotFoundError, version
 
 from rx_tools import __version__
 from rx_tools.cli.console import emit
-from rx_tools.cli.options import Debug, Quiet
+from rx_tools.cli.options import Debug, Format, FormatOption, Quiet
 from rx_tools.errors import ExitCode
+from rx_tools.runner.versions import PACKAGES, installed_version
 
-PACKAGES = (
-    "numpy",
-    "scipy",
-    "jsonschema",
-    "msgspec",
-    "tinker",
-    "tinker-cookbook",
-    "datasets",
-    "torch",
-)
 VARIABLES = (
     "TINKER_BASE_URL",
     "TINKER_API_KEY",
@@ -29,22 +20,18 @@ VARIABLES = (
 )
 
 
-def installed(package: str) -> str:
-    """The version of a package, or that it is missing."""
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "not installed"
-
-
-def command(quiet: Quiet = False, debug: Debug = False) -> ExitCode:
+def command(
+    format: FormatOption = Format.TEXT, quiet: Quiet = False, debug: Debug = False
+) -> ExitCode:
     """Show versions and which credentials are set. A value is never shown.
 
     Example: rx doctor
     """
-    rows = [("rx", __version__), ("python", platform.python_version())]
-    rows += [(package, installed(package)) for package in PACKAGES]
-    rows += [(name, "set" if os.environ.get(name) else "not set") for name in VARIABLES]
-    if not quiet:
-        emit("\n".join(f"{name:<26}{value}" for name, value in rows))
+    facts = {"rx": __version__, "python": platform.python_version()}
+    facts |= {package: installed_version(package) or "not installed" for package in PACKAGES}
+    facts |= {name: "set" if os.environ.get(name) else "not set" for name in VARIABLES}
+    if format is Format.JSON:
+        emit(json.dumps({"schema": "urn:rx:schema:doctor:1", "rx_version": __version__} | facts))
+    elif not quiet:
+        emit("\n".join(f"{name:<26}{value}" for name, value in facts.items()))
     return ExitCode.OK

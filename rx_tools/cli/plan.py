@@ -1,0 +1,85 @@
+"""`rx plan SPEC`: the frozen plan, what it still asks, and what it takes to be definitive."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from rx_tools import __version__
+from rx_tools.cli.console import emit, say
+from rx_tools.cli.options import Debug, Format, FormatOption, Quiet
+from rx_tools.errors import ExitCode
+from rx_tools.evidence.digest import sha256_of
+from rx_tools.evidence.strict_json import read_document
+from rx_tools.model.json import as_object
+from rx_tools.planning.derive import Derivation, derive
+from rx_tools.report.plan import plan_lines
+
+
+def command(
+    spec: Annotated[Path, typer.Argument(help="The experiment's spec.")],
+    answers: Annotated[
+        Path | None, typer.Option("--answers", help="JSON: question name → answer.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Write the plan here; never replaces.")
+    ] = None,
+    format: FormatOption = Format.TEXT,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> ExitCode:
+    """Freeze what the spec leaves to prose: roles, readings, data order, schedule, gates.
+
+    What cannot be derived is asked for by name; answer it in a JSON file. Exit 3 while a
+    question is open.
+
+    Example: rx plan spec.json --answers answers.json -o plan.json
+    """
+    document = read_document(spec)
+    given = as_object(read_document(answers).value) if answers else {}
+    derivation = derive(
+        as_object(document.value),
+        sha256_of(spec.read_bytes()),
+        experiment=experiment_name(spec),
+        answers=given,
+    )
+    show(derivation, format, quiet)
+    if derivation.blocking or derivation.unknown_answers:
+        return ExitCode.UNVERIFIED
+    if output:
+        write_new(output, derivation.plan.to_json())
+    return ExitCode.OK
+
+
+def experiment_name(spec: Path) -> str:
+    """The experiment's id: the file name up to its first dot."""
+    return spec.name.split(".")[0] or "experiment"
+
+
+def write_new(path: Path, document: dict[str, Any]) -> None:
+    """Write a JSON document to a path that must not exist yet."""
+    from rx_tools.evidence.publish import publish
+
+    publish(path.parent, path.name, (json.dumps(document, indent=1) + "\n").encode())
+
+
+def show(derivation: Derivation, format: Format, quiet: bool) -> None:
+    """Print the plan as JSON, or its tables; open questions go to stderr."""
+    for question in derivation.questions:
+        say(f"open: {question}")
+    for name in derivation.unknown_answers:
+        say(f"unused answer: {name} (no question has this name)")
+    if quiet:
+        return
+    if format is Format.JSON:
+        body = derivation.plan.to_json() | {
+            "rx_version": __version__,
+            "questions": [
+                {"name": q.name, "text": q.text, "options": list(q.options)}
+                for q in derivation.questions
+            ],
+        }
+        emit(json.dumps(body, indent=1))
+        return
+    emit("\n".join(plan_lines(derivation.plan)))

@@ -1,0 +1,63 @@
+"""The derived spec of a rehearsal: the same plan on the embedded model and the built-in chats."""
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rx_tools.model.json import JsonObject, as_list, as_object, as_text
+from rx_tools.model.names import Sha256
+from rx_tools.planning.derive import resolved
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """What a rehearsal puts in place of the real model, data and revisions.
+
+    `dataset` names the built-in chats, `revision` the embedded service's own revision.
+    """
+
+    model: str
+    dataset: str
+    revision: str
+
+
+ANSWERS: Mapping[str, Any] = {"evaluation.renderer": "qwen3_5"}
+"""What a rehearsal answers for itself: on the embedded model no choice of renderer is wrong."""
+
+
+def derived_spec(spec: JsonObject, original: Sha256, stage: Stage) -> dict[str, Any]:
+    """A copy with the stage's model, data and revisions; the same for the same input."""
+    derived = copy.deepcopy(dict(spec))
+    derived["derived_from"] = original
+    derived["base_model"] = stage.model
+    dataset = dict(as_object(derived.get("dataset")))
+    derived["dataset"] = dataset | {"name": "built-in chats", "hf_path": stage.dataset}
+    for check in as_list(as_object(derived.get("activation_gate")).get("checks")):
+        if as_text(as_object(check).get("metric")) == "executed_base_model":
+            check["one_of"] = [stage.model]
+    for path in as_list(as_object(derived.get("correctness_preflight")).get("paths")):
+        for key in ("baseline_revision", "reference_revision"):
+            path[key] = resolved(path.get(key)) or stage.revision
+    return derived
+
+
+def deviations(spec: JsonObject, stage: Stage) -> list[dict[str, str]]:
+    """The two deviations that every rehearsal declares before it trains."""
+    reason = "rehearsal: the whole plan on the embedded service before the real run"
+    dataset = as_text(as_object(spec.get("dataset")).get("hf_path"))
+    return [
+        deviation("model", as_text(spec.get("base_model")), stage.model, reason),
+        deviation("dataset", dataset, stage.dataset, reason),
+    ]
+
+
+def deviation(field: str, original: str, effective: str, reason: str) -> dict[str, str]:
+    """One entry of the record's `deviations`."""
+    return {"field": field, "original": original, "effective": effective, "reason": reason}
+
+
+def tested_instead(stage: Stage, changed: Sequence[Mapping[str, str]]) -> str:
+    """One sentence for the record: what a rehearsal tests in place of the hypothesis."""
+    fields = " and ".join(entry["field"] for entry in changed)
+    return f"The same plan on {stage.model} with {stage.dataset} ({fields} replaced)."
