@@ -13,6 +13,7 @@ PUBLIC: dict[str, str] = {
     "parity_errors": "rx_tools.numerics.parity",
     "stable_rank": "rx_tools.numerics.spectrum",
     "LossEval": "rx_tools.checks.loss_record",
+    "decide": "rx_tools.checks.deciding.decide",
     "evaluator_id": "rx_tools.checks.evaluator_id",
     "is_loss_metric": "rx_tools.checks.loss_record",
     "loss_check": "rx_tools.checks.loss_record",

@@ -1,0 +1,1 @@
+"""From a frozen rule and raw rows to a verdict: pure, exact, and never an exception."""
