@@ -1,6 +1,7 @@
 """One arm, exactly once: whatever breaks on the way, the same weights come out."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -149,9 +150,8 @@ def test_interrupted_and_resumed_the_weights_are_the_same_bit_for_bit(
         if isinstance(event, StepDone) and event.step == 2:
             shop.stop.request()
 
-    object.__setattr__(shop, "tell", stop_after_three)
     with pytest.raises(RunInterruptedError, match="saved"):
-        train_arm(make_job(), shop)
+        train_arm(make_job(), replace(shop, tell=stop_after_three))
     shop.ledger.close()
     again = make_shop(tmp_path, service)
     outcome = train_arm(make_job(), again, resume=True)
@@ -213,9 +213,8 @@ def test_paired_arms_must_see_the_same_batches(tmp_path: Path) -> None:
         def train_batch(self, seed: int, step: int):
             return shop.batches.train_batch(seed, step + (step == 6))
 
-    object.__setattr__(shop, "batches", Other())
     with pytest.raises(HygieneError, match="batch 6 of seed 7"):
-        train_arm(make_job("dimuon-s7"), shop)
+        train_arm(make_job("dimuon-s7"), replace(shop, batches=Other()))
 
 
 def test_batches_of_an_earlier_process_are_remembered(tmp_path: Path) -> None:
