@@ -1,15 +1,19 @@
 """Safe ways into documents of unknown shape."""
 
-import math
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias, TypeGuard
 
 JsonObject: TypeAlias = Mapping[str, Any]
 
+LARGEST_DOUBLE = sys.float_info.max
+
 
 def is_number(value: object) -> TypeGuard[int | float]:
-    """A finite number; `true` is no number here, whatever Python says."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    """A finite number that a double can hold; `true` is none here, whatever Python says."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return abs(value) <= LARGEST_DOUBLE
 
 
 def is_integer(value: object) -> TypeGuard[int]:

@@ -99,10 +99,11 @@ def normalized(probe: Mapping[str, Any]) -> dict[str, float]:
     norms = norm if isinstance(norm, Mapping) else {"": norm}
     if not is_positive(rate) or not all(map(is_positive, norms.values())):
         return {}
-    return {
+    per_unit = {
         str(name): float(cast(float, value)) / float(cast(float, rate))
         for name, value in norms.items()
     }
+    return per_unit if all(map(is_positive, per_unit.values())) else {}
 
 
 def is_real(value: object) -> bool:

@@ -1,0 +1,223 @@
+"""A custom loss or optimizer reproduces its baseline and its reference before any full sweep.
+
+**What.** For every path that the spec names: the stock baseline through the new path with the
+treatment disabled, then the enabled implementation against the pinned reference, on the same fixed
+input. Accepted when `max_abs_error <= atol + rtol * reference_max_abs`, when the cosine reaches
+`min_cosine` where one is set, and when update norms follow the learning rate within `rtol`.
+
+**Why.** A path that is wrong by a factor trains all the same, and its result is about the bug.
+
+**Fix.** Measure both comparisons with the probes, pin every revision in the spec, and hand in the
+four figures of every tolerance and one probe per learning rate, unrounded.
+
+**Source.** Exchange contract, section 3; consistency of figures: c² ≥ 1 − ε².
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rx_tools.checks.applicability import NOT_APPLICABLE, REQUIRED, check_applicability
+from rx_tools.checks.custom_paths import late_discoveries
+from rx_tools.checks.grading import (
+    Check,
+    Problem,
+    deciding_reason,
+    examine,
+    findings_of,
+    number,
+    resolved,
+    sha256,
+    text,
+    worst,
+)
+from rx_tools.checks.scaling import scaling_check
+from rx_tools.model.evidence import Evidence
+from rx_tools.model.json import JsonObject, as_list, as_object, as_text, is_number
+from rx_tools.model.json_path import below
+from rx_tools.model.names import Gate
+from rx_tools.model.record import Record
+from rx_tools.model.result import Result, Status
+from rx_tools.model.spec import Spec
+from rx_tools.numerics.tolerance import FIGURES, Tolerance, inconsistency
+
+CODES: Mapping[str, str] = {
+    "RX310": "a custom path appeared that the spec has no accepted preflight plan for",
+    "RX311": "evidence of a path is missing, duplicated or malformed",
+    "RX312": "a revision or a tolerance of the plan is unresolved",
+    "RX313": "a measured error exceeds its tolerance",
+    "RX314": "the reported figures cannot belong to one measurement",
+    "RX315": "update norms do not follow the learning rate",
+    "RX316": "the recorded revision is not the pinned one",
+    "RX317": "the plan lacks a comparison that its kind of path needs",
+}
+
+SECTION = "correctness_preflight"
+SOURCE = "executor report; remote execution is not attested"
+PASSED = "Every path reproduces its baseline and its reference within the prespecified tolerances."
+LATE = "request a spec revision; no tolerance is picked after seeing errors."
+NEEDS = {"optimizer": ("baseline", "reference", "update"), "loss": ("loss", "grad")}
+FEATURES = {"custom_optimizer": "optimizer", "custom_loss": "loss"}
+
+
+def judge(spec: Spec, record: Record, evidence: Evidence) -> Result:
+    """The correctness gate; `details` is the server's answer. Never raises."""
+    applies = check_applicability(spec.raw, Gate.CORRECTNESS)
+    late = late_discoveries(spec, record)
+    if not applies["enforce"] and not late:
+        return answer(record, Status.NOT_APPLICABLE, (), applies["status"], applies["reasons"][0])
+    required = applies["status"] if applies["enforce"] else REQUIRED
+    section = section_of(record.raw)
+    checks = (
+        [*plan_checks(spec), *path_checks(spec, section)]
+        if applies["enforce"]
+        else [late_check(reason) for reason in late]
+    )
+    status = worst(check.status for check in checks)
+    return answer(record, status, tuple(checks), required, deciding_reason(checks, PASSED))
+
+
+def answer(
+    record: Record, status: Status, checks: tuple[Check, ...], applicability: str, reason: str
+) -> Result:
+    """The gate's answer in the server's shape."""
+    details = {
+        "status": status.value,
+        "required": applicability != NOT_APPLICABLE,
+        "checks": [check.entry for check in checks],
+        "reason": reason,
+        "evidence_source": SOURCE,
+        "applicability": applicability,
+        "reported_verdict": record.raw.get("verdict"),
+    }
+    return Result(status, findings_of(checks), details)
+
+
+def section_of(raw: JsonObject) -> JsonObject:
+    """The section of a record, or a bare `preflight.json` that holds nothing else."""
+    section = raw.get(SECTION)
+    return as_object(raw if section is None and "paths" in raw else section)
+
+
+def late_check(reason: str) -> Check:
+    """A custom path that was found after launch is required and unverified."""
+    message = f"Custom path found after launch ({reason}): {LATE}"
+    return Check(reason, (Problem(Status.UNVERIFIED, "RX310", message),))
+
+
+def plan_checks(spec: Spec) -> Iterator[Check]:
+    """What the spec must name before anything can be compared."""
+    kinds = {path.get("kind") for path in plans_of(spec)}
+    missing = [
+        kind for feature, kind in FEATURES.items() if spec.features.get(feature) is True
+    ] or ([] if kinds else ["custom"])
+    for kind in missing:
+        if kind not in kinds:
+            message = f"spec.{SECTION} has no accepted {kind} path: {LATE}"
+            place = f"$.{SECTION}.paths"
+            problem = Problem(Status.UNVERIFIED, "RX310", message, place, "spec")
+            yield Check(f"{kind} path", (problem,))
+
+
+def plans_of(spec: Spec) -> list[JsonObject]:
+    """The paths of the spec; what is no object reads as an empty path."""
+    return [as_object(path) for path in as_list(spec.correctness.raw.get("paths"))]
+
+
+def path_checks(spec: Spec, section: JsonObject) -> Iterator[Check]:
+    """The checks of every path of the plan against the evidence recorded for it."""
+    if section.get("required") is not True:
+        message = "The record does not report the correctness preflight as required."
+        where = f"$.{SECTION}.required"
+        yield Check("required", (Problem(Status.UNVERIFIED, "RX311", message, where),))
+    recorded = [as_object(path) for path in as_list(section.get("paths"))]
+    for index, plan in enumerate(plans_of(spec)):
+        name = as_text(plan.get("id")) or f"path {index + 1}"
+        matches = [at for at, path in enumerate(recorded) if path.get("id") == name]
+        if len(matches) != 1:
+            message = f"{name}: missing or duplicate path evidence."
+            yield Check(name, (Problem(Status.UNVERIFIED, "RX311", message, f"$.{SECTION}"),))
+            continue
+        place = below("$", SECTION, "paths", matches[0])
+        yield from one_path(name, plan, recorded[matches[0]], place)
+
+
+def one_path(name: str, plan: JsonObject, path: JsonObject, place: str) -> Iterator[Check]:
+    """Provenance, every tolerance, and the learning-rate probes of one path."""
+    yield Check(name, tuple(provenance_problems(name, plan, path, place)), f"{name}: pinned.")
+    errors = as_object(path.get("errors"))
+    for error, tolerance in as_object(plan.get("tolerances")).items():
+        label = f"{name}: {error}"
+        where = below(place, "errors", error)
+        found = error_problems(label, as_object(tolerance), errors.get(error), where)
+        yield Check(label, tuple(found), f"{label} is within its tolerance.")
+    if plan.get("lr_scaling") is not None:
+        yield scaling_check(name, as_object(plan["lr_scaling"]), path.get("lr_scaling"), place)
+
+
+def provenance_problems(
+    name: str, plan: JsonObject, path: JsonObject, place: str
+) -> Iterator[Problem]:
+    """What was compared with what, on which input, in which arithmetic."""
+    yield from kind_problems(name, plan)
+    for key in ("baseline_revision", "reference_revision"):
+        if resolved(plan.get(key)) is not Status.PASSED:
+            message = f"{name}: {key} is unresolved in the spec; pin it before any full sweep."
+            yield Problem(Status.UNVERIFIED, "RX312", message, document="spec")
+        elif isinstance(path.get(key), str) and path[key] != plan[key]:
+            message = f"{name}: {key} is not the one that the spec pins."
+            yield Problem(Status.FAILED, "RX316", message, below(place, key))
+    revisions = ("baseline_revision", "reference_revision", "implementation_revision")
+    yield from examine(path, dict.fromkeys(revisions, resolved), "RX311", name, place)
+    yield from examine(path, {"precision": text, "normalization": text}, "RX311", name, place)
+    fixed = {"sha256": sha256, "description": text}
+    at = below(place, "fixed_input")
+    yield from examine(as_object(path.get("fixed_input")), fixed, "RX311", f"{name}: input", at)
+
+
+def kind_problems(name: str, plan: JsonObject) -> Iterator[Problem]:
+    """An optimizer needs both updates compared, a loss its value and its full gradient."""
+    words = NEEDS.get(str(plan.get("kind")))
+    planned = as_object(plan.get("tolerances"))
+    if words is None:
+        message = f"{name}: kind is neither optimizer nor loss in the spec."
+        yield Problem(Status.UNVERIFIED, "RX317", message, document="spec")
+    for word in words or ():
+        if not any(word in error for error in planned):
+            message = f"{name}: the plan has no {word} tolerance; {LATE}"
+            yield Problem(Status.UNVERIFIED, "RX317", message, document="spec")
+
+
+def error_problems(
+    label: str, tolerance: JsonObject, measured: Any, place: str
+) -> Iterator[Problem]:
+    """One tolerance against the four figures measured for it."""
+    errors = as_object(measured)
+    problems = list(examine(errors, dict.fromkeys(FIGURES, number), "RX311", label, place))
+    limits = limits_of(tolerance)
+    if limits is None:
+        message = f"{label}: atol, rtol or min_cosine is unresolved in the spec."
+        problems.append(Problem(Status.UNVERIFIED, "RX312", message, document="spec"))
+    yield from problems
+    if problems or limits is None:
+        return
+    contradiction = inconsistency(errors)
+    if contradiction:
+        status = Status.FAILED if "not exercised" in contradiction else Status.INVALID
+        yield Problem(status, "RX314", f"{label}: {contradiction}.", place)
+    elif not limits.accepts(errors):
+        allowed = limits.limit(errors["reference_max_abs"])
+        message = (
+            f"{label}: max_abs_error {errors['max_abs_error']:.6g} against {allowed:.6g}, "
+            f"cosine_similarity {errors['cosine_similarity']:.9g} against {limits.min_cosine}."
+        )
+        yield Problem(Status.FAILED, "RX313", message, place)
+
+
+def limits_of(tolerance: JsonObject) -> Tolerance | None:
+    """The tolerance of the spec, or `None` while a part of it is no usable number."""
+    atol, rtol, cosine = (tolerance.get(key) for key in ("atol", "rtol", "min_cosine"))
+    if not (is_number(atol) and is_number(rtol) and atol >= 0 and rtol >= 0):
+        return None
+    if cosine is not None and not is_number(cosine):
+        return None
+    return Tolerance(float(atol), float(rtol), None if cosine is None else float(cosine))
