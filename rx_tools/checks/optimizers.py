@@ -3,6 +3,7 @@
 from rx_tools.model.json import as_object, as_text
 
 FAMILIES = {"adam": "adamw", "dimuon-lite": "dimuon", "dimuon_lite": "dimuon"}
+KNOWN = ("adamw", "dimuon")
 SETTINGS = {"lr": "learning_rate"}
 
 
@@ -20,3 +21,11 @@ def setting(name: str) -> str:
 def reported(actual: object) -> str:
     """The optimizer that a server response showed: its name, or its `type`; empty if neither."""
     return as_text(actual) or as_text(as_object(actual).get("type"))
+
+
+def family_of_parameters(name: object) -> str:
+    """The family that a step type or a name belongs to: `DimuonParams` is `dimuon`; or empty."""
+    if not isinstance(name, str):
+        return ""
+    plain = family(name.strip().removesuffix("Params"))
+    return plain if plain in KNOWN else ""
