@@ -15,6 +15,7 @@ from rx_tools.runner.rendering import (
     RendererProvenance,
     special_tokens,
     tokenizer_digest,
+    tokenizer_error,
 )
 from rx_tools.runner.service import Datum
 
@@ -34,11 +35,7 @@ class CookbookRenderer:
         try:
             loaded = get_tokenizer(str(tokenizer))
         except Exception as error:  # a hub that cannot be reached, a folder without the files
-            raise DocumentError(
-                f"the tokenizer cannot be loaded: {str(error).splitlines()[0]}",
-                where=str(tokenizer),
-                hint="give a folder with tokenizer.json, or go online once",
-            ) from error
+            raise tokenizer_error(tokenizer, error) from error
         try:
             self._renderer: Any = get_renderer(name, loaded)
         except Exception as error:

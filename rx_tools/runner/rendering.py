@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 
 import rx_tools
-from rx_tools.errors import DocumentError, UsageError
+from rx_tools.errors import DocumentError, RxError, ServiceError, UsageError
 from rx_tools.model.names import Sha256
 from rx_tools.runner.chats import Chat
 from rx_tools.runner.service import Datum
@@ -102,11 +102,16 @@ def load_tokenizer(tokenizer: Path | str) -> Any:
             return Tokenizer.from_file(str(Path(tokenizer) / "tokenizer.json"))
         return Tokenizer.from_pretrained(str(tokenizer))
     except Exception as error:  # the library raises bare `Exception`s
-        raise DocumentError(
-            f"the tokenizer cannot be loaded: {error}",
-            where=str(tokenizer),
-            hint="give a folder with tokenizer.json, or go online once",
-        ) from error
+        raise tokenizer_error(tokenizer, error) from error
+
+
+def tokenizer_error(tokenizer: Path | str, cause: Exception) -> RxError:
+    """One line on a tokenizer that cannot be loaded: the folder's fault, or the hub's."""
+    what = f"the tokenizer cannot be loaded: {(str(cause).splitlines() or ['no reason given'])[0]}"
+    if Path(tokenizer).is_dir():
+        return DocumentError(what, where=str(tokenizer), hint="expected tokenizer.json in it")
+    hint = "give a folder with tokenizer.json, or go online once"
+    return ServiceError(what, where=str(tokenizer), hint=hint)
 
 
 def tokenizer_digest(tokenizer: Path | str) -> Sha256:
