@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import TypeAlias
 
 from rx_tools.errors import DiskError, IntegrityError
+from rx_tools.evidence.budget import Budget, budget_of, require_room
 from rx_tools.evidence.digest import chunks_of, sha256_file
 from rx_tools.evidence.folders import locked, sync_folder, try_lock, write_all
+from rx_tools.evidence.layout import EVIDENCE
 from rx_tools.evidence.names import check_name, folded
 from rx_tools.model.names import Sha256
 
@@ -41,21 +43,32 @@ def publish(folder: Path, name: str, content: Content) -> Published:
     Publishing the same bytes again answers as the first time. Raises `IntegrityError` for other
     bytes under a published name (it tells the digest that is there), for a name that is not
     allowed and for one that only case or Unicode form distinguishes from a published one;
-    `DiskError` when the disk gives out, with the folder as it was.
+    `DocumentError` when the caps of a run's evidence break; `DiskError` when the disk gives out,
+    with the folder as it was.
     """
     check_name(name)
+    with disk_errors(folder, name), temporary(folder) as (descriptor, path):
+        published = copy(name, content, descriptor)
+        os.fsync(descriptor)
+        with locked(folder):
+            if is_new(folder, published):
+                refuse_twin(folder, published)
+                refuse_above_caps(folder, published)
+                link(path, folder / name)
+                sync_folder(folder)
+    return published
+
+
+@contextmanager
+def disk_errors(folder: Path, name: str) -> Iterator[None]:
+    """Turn a failing disk into `DiskError`, with what it means for the folder."""
     try:
-        with temporary(folder) as (descriptor, path):
-            published = copy(name, content, descriptor)
-            os.fsync(descriptor)
-            with locked(folder):
-                settle(folder, path, published)
+        yield
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO):
             raise
-        reason = f"cannot publish {name}: {error.strerror}; nothing was changed"
+        reason = f"cannot write {name}: {error.strerror}; nothing was changed"
         raise DiskError(reason, where=str(folder)) from error
-    return published
 
 
 @contextmanager
@@ -104,32 +117,35 @@ def pieces(content: Content) -> Iterable[bytes]:
             return content
 
 
-def settle(folder: Path, path: Path, published: Published) -> None:
-    """Give the temporary file its name unless something is there; the folder is locked."""
-    present = sorted(path.name for path in folder.iterdir())
-    if published.name in present:
-        refuse_other_bytes(folder, published)
-        return
-    wanted = folded(published.name)
-    twin = next((other for other in present if folded(other) == wanted), "")
-    if twin:
-        reason = f"{published.name} and the published {twin} collide where case is ignored"
-        raise IntegrityError(reason, where=str(folder), hint="choose another name")
-    link(path, folder / published.name)
-    sync_folder(folder)
-
-
-def refuse_other_bytes(folder: Path, published: Published) -> None:
-    """Same name, same bytes: nothing to do. Same name, other bytes: an error with the digest."""
-    existing = sha256_file(folder / published.name)
+def is_new(folder: Path, published: Published) -> bool:
+    """Whether nothing is there yet; the same bytes are no news, other bytes are an error."""
+    target = folder / published.name
+    if not (target.exists() or target.is_symlink()):
+        return True
+    existing = sha256_file(target)
     if existing == published.sha256:
-        return
+        return False
     raise IntegrityError(
         f"{published.name} is already published with SHA-256 {existing}; these bytes have "
         f"{published.sha256}",
         where=str(folder),
         hint="published files never change: choose a new name for a new stage",
     )
+
+
+def refuse_twin(folder: Path, published: Published) -> None:
+    """Raise `IntegrityError` if a published name differs only in case or Unicode form."""
+    wanted = folded(published.name)
+    twin = next((path.name for path in folder.iterdir() if folded(path.name) == wanted), "")
+    if twin:
+        reason = f"{published.name} and the published {twin} collide where case is ignored"
+        raise IntegrityError(reason, where=str(folder), hint="choose another name")
+
+
+def refuse_above_caps(folder: Path, published: Published) -> None:
+    """Raise `DocumentError` if the evidence of a run would outgrow its caps."""
+    present = budget_of(folder) if folder.name == EVIDENCE else Budget(0, 0)
+    require_room(present, {published.name: published.size})
 
 
 def link(path: Path, target: Path) -> None:

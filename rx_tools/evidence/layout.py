@@ -1,0 +1,42 @@
+"""Where things lie in a run directory and in a bundle; the names are the same in both."""
+
+import re
+
+RUN = "run.json"
+SPEC = "spec.json"
+ORIGINAL_SPEC = "original.spec.json"
+PLAN = "plan.json"
+LEDGER = "ledger.jsonl"
+UPDATES = "updates"
+EVIDENCE = "evidence"
+
+RECORD = "record.json"
+"""Only in a bundle: the newest update, so that nobody has to look for it."""
+BUNDLE = "bundle.json"
+MANIFEST = "manifest-sha256.txt"
+
+REQUIRED = (RUN, SPEC, PLAN, LEDGER)
+CLEARANCE_NAME = re.compile(r"clearance-[1-9][0-9]{0,5}\.json")
+UPDATE_NAME = re.compile(r"record-[0-9]{4,6}\.json")
+FOLDERS = (EVIDENCE, UPDATES)
+
+
+def in_evidence(name: str) -> str:
+    """The path of an evidence file in a run directory or a bundle."""
+    return f"{EVIDENCE}/{name}"
+
+
+def is_expected(path: str) -> bool:
+    """Whether a file of this path belongs into a bundle."""
+    folder, slash, name = path.rpartition("/")
+    if not slash:
+        fixed = (*REQUIRED, ORIGINAL_SPEC, RECORD, BUNDLE, MANIFEST)
+        return path in fixed or CLEARANCE_NAME.fullmatch(path) is not None
+    if folder == UPDATES:
+        return UPDATE_NAME.fullmatch(name) is not None
+    return folder == EVIDENCE and name not in (MANIFEST, BUNDLE)
+
+
+def update_number(path: str) -> int:
+    """The number of a record update, from its path."""
+    return int(path.rpartition("-")[2].removesuffix(".json"))
