@@ -85,7 +85,6 @@ class Workshop:
     service: TrainingService
     ledger: Ledger
     batches: Batches
-    batch_digest: Callable[[Sequence[Datum]], Sha256]
     evidence: Path
     work: Path
     capacity: CapacityPolicy

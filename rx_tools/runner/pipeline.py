@@ -11,6 +11,7 @@ from rx_tools.runner.arm import ArmJob, HygieneError, Workshop
 from rx_tools.runner.checkpoint_names import checkpoint_name
 from rx_tools.runner.events import StepDone
 from rx_tools.runner.hygiene import check_count, check_executed, check_step, train_nll
+from rx_tools.runner.order import batch_digest
 from rx_tools.runner.service import Datum, ForwardResult, Model, Pending, StepResult
 
 
@@ -60,7 +61,7 @@ class Pipeline:
 
     def _submit(self, step: int) -> Submitted:
         batch = self._shop.batches.train_batch(self._job.seed, step)
-        digest = self._shop.batch_digest(batch)
+        digest = batch_digest(batch)
         self._shop.paired.compare(self._job.seed, step, digest)
         rate = self._job.learning_rate(step)
         if not 0 <= rate < math.inf:

@@ -86,8 +86,7 @@ class TinkerService:
         """Who this is: host, SDK version, digest of the capabilities, embedded revision."""
         raw = self._http.capabilities()
         canonical = json.dumps(raw, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-        embedded = raw.get("rx")
-        revision = embedded.get("revision") if isinstance(embedded, dict) else None
+        revision = raw.get("rx_revision")
         return ServiceIdentity(
             host=self._http.host,
             sdk_version=version("tinker"),

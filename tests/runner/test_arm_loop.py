@@ -13,6 +13,7 @@ from rx_tools.model.names import ArmName
 from rx_tools.runner.arm import HygieneError
 from rx_tools.runner.arm_loop import train_arm
 from rx_tools.runner.events import StepDone
+from rx_tools.runner.order import batch_digest
 from rx_tools.runner.resume import arm_history, known_batches
 from rx_tools.runner.service import (
     CapacityError,
@@ -23,7 +24,7 @@ from rx_tools.runner.service import (
     UnreachableError,
 )
 from tests.runner.memory_service import Done, MemoryModel, MemoryService
-from tests.runner.workshop import FakeTime, digest, make_job, make_shop
+from tests.runner.workshop import FakeTime, make_job, make_shop
 
 
 def events(folder: Path, event: str) -> list[dict]:
@@ -63,7 +64,7 @@ def test_every_planned_step_is_acknowledged_with_its_rate_and_batch(tmp_path: Pa
     updates = events(tmp_path, "update_acknowledged")
     assert [update["step"] for update in updates] == list(range(10))
     assert updates[9]["learning_rate"] == pytest.approx(1e-2 / 10, rel=1e-15)
-    assert updates[3]["batch_sha256"] == digest(shop.batches.train_batch(7, 3))
+    assert updates[3]["batch_sha256"] == batch_digest(shop.batches.train_batch(7, 3))
     assert [point["step"] for point in events(tmp_path, "checkpoint_saved")] == [4, 8, 10]
     assert outcome.steps == 10 and outcome.restores == 0
     assert sum(isinstance(event, StepDone) for event in seen) == 10
@@ -220,7 +221,7 @@ def test_paired_arms_must_see_the_same_batches(tmp_path: Path) -> None:
 def test_batches_of_an_earlier_process_are_remembered(tmp_path: Path) -> None:
     shop = make_shop(tmp_path, MemoryService())
     train_arm(make_job(), shop)
-    assert known_batches(shop.ledger.lines)[(7, 9)] == digest(shop.batches.train_batch(7, 9))
+    assert known_batches(shop.ledger.lines)[(7, 9)] == batch_digest(shop.batches.train_batch(7, 9))
 
 
 def test_a_service_that_swaps_the_optimizer_is_stopped_before_the_first_update(

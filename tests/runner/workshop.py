@@ -1,6 +1,5 @@
 """A small run on the in-memory service: data, a ledger and one arm."""
 
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rx_tools.evidence.ledger import Ledger
-from rx_tools.model.names import ArmName, Sha256
+from rx_tools.model.names import ArmName
 from rx_tools.runner.arm import ArmJob, Workshop
 from rx_tools.runner.capacity import CapacityPolicy
 from rx_tools.runner.resume import steps_completed
@@ -32,11 +31,6 @@ class Batches:
         length = int(random.integers(4, 12))
         ids = random.integers(0, self._vocabulary, size=length + 1, dtype=np.int64)
         return Datum(ids[:-1], ids[1:], (np.arange(length) >= 2).astype(np.float32))
-
-
-def digest(batch: Sequence[Datum]) -> Sha256:
-    parts = [part.tobytes() for d in batch for part in (d.tokens, d.targets, d.weights)]
-    return Sha256(hashlib.sha256(b"".join(parts)).hexdigest())
 
 
 class FakeTime:
@@ -67,7 +61,6 @@ def make_shop(
         "service": service,
         "ledger": ledger,
         "batches": Batches(),
-        "batch_digest": digest,
         "evidence": folder / "evidence",
         "work": folder / "work",
         "capacity": policy,
