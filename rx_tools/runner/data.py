@@ -113,9 +113,8 @@ def _content(path: Path) -> bytes:
 
 
 def _file_rows(path: Path, content: bytes) -> Iterator[Row]:
-    if path.suffix == ".parquet":
-        return parquet_rows(path)
-    return jsonl_rows(content, str(path))
+    read = parquet_rows if path.suffix == ".parquet" else jsonl_rows
+    return read(content, str(path))
 
 
 def _hub_rows(name: str, split: str) -> Iterator[Row]:

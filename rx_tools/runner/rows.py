@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from rx_tools.errors import DocumentError, UsageError
@@ -28,19 +27,19 @@ def column_rows(values: Iterable[Any], name: str) -> Iterator[Row]:
         yield _row(value, f"{name} row {number}")
 
 
-def parquet_rows(path: Path) -> Iterator[Row]:
+def parquet_rows(content: bytes, name: str) -> Iterator[Row]:
     """The rows of a parquet file, through `pyarrow` (part of the `run` extra)."""
     try:
-        from pyarrow import ArrowException, parquet
+        from pyarrow import ArrowException, BufferReader, parquet
     except ImportError as error:
         raise UsageError(
-            "parquet files need pyarrow", where=str(path), hint="pip install 'rx-tools[run]'"
+            "parquet files need pyarrow", where=name, hint="pip install 'rx-tools[run]'"
         ) from error
     try:
-        values = parquet.read_table(path).to_pylist()
+        values = parquet.read_table(BufferReader(content)).to_pylist()
     except (ArrowException, ValueError) as error:
-        raise DocumentError(f"no readable parquet file: {error}", where=str(path)) from error
-    return column_rows(values, str(path))
+        raise DocumentError(f"no readable parquet file: {error}", where=name) from error
+    return column_rows(values, name)
 
 
 def distinct(rows: Iterable[Row]) -> Iterator[Row]:
