@@ -22,12 +22,17 @@ class Waiter:
 
     def wait(self, future: "Future[R]", seconds: float, doing: Doing) -> R:
         """The result within `seconds`, or the `ServiceError` that explains its absence."""
-        watch = _Patience(self._limits)
-        for pause in self._limits.waits(seconds):
-            wait([future], timeout=pause)
+        patience = _Patience(self._limits)
+        spent, pause = 0.0, self._limits.first_wait
+        while spent < seconds:
+            wait([future], timeout=min(pause, seconds - spent))
             if future.done():
                 return _outcome(future, doing)
-            watch.judge(self._look(), self._clock())
+            spent += pause
+            trouble = self._look()
+            patience.judge(trouble, self._clock())
+            longer = min(2 * pause, self._limits.longest_wait)
+            pause = self._limits.first_wait if trouble else longer
         if doing in (Doing.CREATE, Doing.LOAD):
             raise CapacityError(f"{doing}: still pending after {seconds:.0f} s")
         raise NoAnswerError(f"{doing}: no answer after {seconds:.0f} s, although the service lives")

@@ -1,0 +1,21 @@
+"""A client process for the kill tests: trains one arm in a folder, going on where it stands."""
+
+import os
+import sys
+from pathlib import Path
+
+from rx_tools.runner.arm_loop import train_arm
+from rx_tools.runner.limits import Limits
+from rx_tools.runner.tinker_service import TinkerService
+from tests.runner.workshop import make_job, make_shop
+
+
+def main() -> None:
+    folder, base_url = Path(sys.argv[1]), sys.argv[2]
+    service = TinkerService(base_url, os.environ["TINKER_API_KEY"], limits=Limits(create=60))
+    train_arm(make_job(), make_shop(folder, service), resume=True)
+    service.close()
+
+
+if __name__ == "__main__":
+    main()
