@@ -2,6 +2,7 @@
 
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from rx_tools.local.assets.chats import ODDITIES, rows
 from rx_tools.runner.chats import Message, Row, row_from
 from rx_tools.runner.data import BUILT_IN, Dataset
 from rx_tools.runner.order import Order, batch_digest
+from rx_tools.runner.planned_data import planned_data
 from rx_tools.runner.prepared import DataChoices, PreparedData, mean_weights, prepare_data
 from rx_tools.runner.rendering import BuiltInRenderer, Rendered
 
@@ -217,3 +219,32 @@ def test_what_cannot_be_prepared_is_refused(tmp_path: Path) -> None:
         )
     with pytest.raises(DocumentError, match="here train row r0"):
         small(DataChoices(Order.FILE_ORDER, 1, 1), "a").train_batch(0, 0)
+
+
+def planned(**changes: object) -> PreparedData:
+    data = {
+        "source": "hub",
+        "hf_path": BUILT_IN,
+        "train_split": "train",
+        "eval_split": "test",
+        "order": "split_then_shuffle",
+        "split_seed": 1234,
+        "held_out": 500,
+        "n_train": 3200,
+        "n_eval": 500,
+    }
+    evaluation = {
+        "renderer": "qwen3_5",
+        "train_on_what": changes.pop("train_on_what", "all_assistant_messages"),
+        "max_length": 2048,
+    }
+    return planned_data(data | changes, evaluation, batch_size=32, tokenizer=tokenizer_folder())
+
+
+def test_a_plan_document_is_enough_to_prepare() -> None:
+    assert planned().manifest() == built_in(replace(TWELVE, eval_first=500)).manifest()
+    assert len(planned(n_eval=300).items("confirmation")) == 300
+    with pytest.raises(UsageError, match="3360 rows; 3328"):
+        planned(n_train=3360)
+    with pytest.raises(UsageError, match="last_assistant_message"):
+        planned(train_on_what="last_assistant_message")

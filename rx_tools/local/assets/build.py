@@ -1,4 +1,4 @@
-"""Train the built-in tokenizer: `python -m rx_tools.local.assets.build FOLDER`.
+"""Train the built-in tokenizer: `python -m rx_tools.local.assets.build [FOLDER]`.
 
 A byte-level BPE with the pre-tokenizer pattern of Qwen3.5 and NFC, so that the renderers meant
 for that family work with it. Training is deterministic: the same text gives the same bytes.
@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from rx_tools.local.assets import tokenizer_folder
 from rx_tools.local.assets.chats import rows
 
 VOCABULARY = 2048
@@ -79,4 +80,4 @@ def build(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    build(Path(sys.argv[1]))
+    build(Path(sys.argv[1]) if sys.argv[1:] else tokenizer_folder())
