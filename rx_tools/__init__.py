@@ -19,7 +19,11 @@ PUBLIC: dict[str, str] = {
     "loss_check": "rx_tools.checks.loss_record",
     "loss_report": "rx_tools.checks.loss_record",
     "requested_aggregation": "rx_tools.checks.loss_record",
+    "answer_agreement": "rx_tools.checks.answers",
     "check_applicability": "rx_tools.checks.applicability",
+    "evaluation_overlap": "rx_tools.checks.audit_sample",
+    "select_sample": "rx_tools.checks.audit_sample",
+    "validate": "rx_tools.checks.validation",
 }
 """Public name → the module that holds it."""
 
