@@ -19,9 +19,9 @@ from rx_tools.evidence.layout import (
     ORIGINAL_SPEC,
     RECORD,
     REQUIRED,
-    UPDATE_NAME,
     UPDATES,
     in_evidence,
+    is_expected,
     update_number,
 )
 from rx_tools.evidence.ledger_reading import LedgerReading, judge_ledger
@@ -65,20 +65,15 @@ def published_names(run_dir: Path) -> list[str]:
         for path in (run_dir / folder).iterdir()
         if not path.name.startswith(".")
     ]
-    strangers = [p for p in published if p.startswith(f"{UPDATES}/") and not is_update(p)]
+    strangers = [path for path in published if not is_expected(path)]
     if strangers:
-        raise IntegrityError("is no record update", where=str(run_dir / strangers[0]))
+        raise IntegrityError("belongs into no bundle", where=str(run_dir / strangers[0]))
     return sorted([*fixed, *clearances, *published])
 
 
 def is_clearance(path: Path) -> bool:
     """Whether a file is named like a clearance."""
     return CLEARANCE_NAME.fullmatch(path.name) is not None
-
-
-def is_update(path: str) -> bool:
-    """Whether a file is named like a record update."""
-    return UPDATE_NAME.fullmatch(path.rpartition("/")[2]) is not None
 
 
 def read(path: Path) -> bytes:

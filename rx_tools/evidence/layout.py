@@ -26,15 +26,24 @@ def in_evidence(name: str) -> str:
     return f"{EVIDENCE}/{name}"
 
 
+def is_document(name: str) -> bool:
+    """Whether a name is that of a document outside the folders."""
+    fixed = (*REQUIRED, ORIGINAL_SPEC, RECORD, BUNDLE, MANIFEST)
+    return name in fixed or CLEARANCE_NAME.fullmatch(name) is not None
+
+
 def is_expected(path: str) -> bool:
-    """Whether a file of this path belongs into a bundle."""
+    """Whether a file of this path belongs into a bundle.
+
+    Evidence may not borrow the name of a document: the ledger names files without a folder.
+    """
     folder, slash, name = path.rpartition("/")
     if not slash:
-        fixed = (*REQUIRED, ORIGINAL_SPEC, RECORD, BUNDLE, MANIFEST)
-        return path in fixed or CLEARANCE_NAME.fullmatch(path) is not None
+        return is_document(path)
+    is_update = UPDATE_NAME.fullmatch(name) is not None
     if folder == UPDATES:
-        return UPDATE_NAME.fullmatch(name) is not None
-    return folder == EVIDENCE and name not in (MANIFEST, BUNDLE)
+        return is_update
+    return folder == EVIDENCE and not is_update and not is_document(name)
 
 
 def update_number(path: str) -> int:

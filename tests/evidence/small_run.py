@@ -128,7 +128,7 @@ class SmallRun:
             "schema": "urn:rx:schema:plan:1",
             "rx_version": "0.1.0",
             "experiment": "small",
-            "spec_sha256": digest("spec"),
+            "spec_sha256": hashlib.sha256(document(self.spec)).hexdigest(),
             "derived_from": None,
             "arms": arms,
             "grids": [],

@@ -172,7 +172,7 @@ def without(name):
         (
             lambda run: (run / "updates" / "notes.txt").write_text("x"),
             IntegrityError,
-            "is no record update",
+            "belongs into no bundle",
         ),
         (
             lambda run: os.truncate(run / "ledger.jsonl", 0),

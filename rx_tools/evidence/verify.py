@@ -1,0 +1,106 @@
+"""A stranger's verification of a bundle: offline, and believing nothing that it says of itself."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from rx_tools.errors import ExitCode, IntegrityError, RxError, UnverifiedError
+from rx_tools.evidence.claim import Claim, State, contradicted, exit_code, incomplete, verified
+from rx_tools.evidence.contents import json_object
+from rx_tools.evidence.digest import sha256_of
+from rx_tools.evidence.layout import (
+    LEDGER,
+    MANIFEST,
+    PLAN,
+    RECORD,
+    RUN,
+    UPDATES,
+    update_number,
+)
+from rx_tools.evidence.ledger_reading import judge_ledger
+from rx_tools.evidence.timeline import timeline
+from rx_tools.evidence.tree import open_tree
+from rx_tools.evidence.verify_files import verify_description, verify_files, verify_record_files
+from rx_tools.evidence.verify_ledger import (
+    verify_announced,
+    verify_chain,
+    verify_order,
+    verify_plan,
+)
+from rx_tools.evidence.verify_record import verify_record, verify_updates
+from rx_tools.model.names import Sha256
+from rx_tools.model.record import Record
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What was found. `root_digest` is the SHA-256 of the manifest, empty where there is none."""
+
+    root_digest: str
+    claims: tuple[Claim, ...]
+
+    def of(self, state: State) -> tuple[Claim, ...]:
+        """The claims with one answer."""
+        return tuple(claim for claim in self.claims if claim.state is state)
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """0, 3 or 4."""
+        return exit_code(self.claims)
+
+
+def verify(place: Path, *, root: str = "") -> Verification:
+    """Verify a bundle, a directory or a zip; `root` is the root digest that one expects.
+
+    Raises `UnverifiedError` when there is no bundle at all; everything else is a claim.
+    """
+    try:
+        files = open_tree(place).files
+    except IntegrityError as error:
+        return Verification("", (contradicted("structure", error.what),))
+    if MANIFEST not in files:
+        raise UnverifiedError(f"is no bundle: there is no {MANIFEST}", where=str(place))
+    digest = sha256_of(files[MANIFEST])
+    return Verification(digest, tuple(claims_of(files, digest, root)))
+
+
+def claims_of(files: Mapping[str, bytes], digest: Sha256, root: str) -> Iterator[Claim]:
+    """Level by level; a level that fails stops those that would stand on it."""
+    if root:
+        yield expected_root(digest, root)
+    hashes = list(verify_files(files))
+    yield from hashes
+    if exit_code(hashes) is not ExitCode.OK:
+        yield incomplete("documents", "not looked at, because the files are not what is listed")
+        return
+    try:
+        yield from document_claims(files)
+    except RxError as error:
+        yield contradicted("documents", str(error))
+
+
+def expected_root(digest: Sha256, root: str) -> Claim:
+    """The one comparison that fixes every byte, if the expected digest came another way."""
+    if digest == root.lower():
+        return verified("root digest", f"{digest}, as expected")
+    return contradicted("root digest", f"is {digest}, expected was {root}")
+
+
+def document_claims(files: Mapping[str, bytes]) -> Iterator[Claim]:
+    """What the documents say about each other."""
+    run, plan = json_object(files, RUN), json_object(files, PLAN)
+    record = Record.of(json_object(files, RECORD))
+    yield from verify_description(files)
+    yield from verify_record_files(files)
+    reading = judge_ledger(files[LEDGER], run=str(run.get("run_id")))
+    yield from verify_chain(reading)
+    if reading.findings:
+        yield incomplete("order", "not looked at, because the ledger is damaged")
+        return
+    history = timeline(reading.lines)
+    yield from verify_announced(history, files)
+    yield verify_plan(history, files, plan)
+    yield from verify_order(history, plan)
+    yield from verify_record(record, plan, history)
+    updates = sorted((p for p in files if p.startswith(f"{UPDATES}/")), key=update_number)
+    yield from verify_updates([(path, json_object(files, path)) for path in updates])

@@ -1,0 +1,102 @@
+"""The hash level: every byte of a bundle is listed once, and is what the manifest says."""
+
+from collections.abc import Iterator, Mapping
+
+from rx_tools.errors import DocumentError, IntegrityError
+from rx_tools.evidence.budget import Budget, require_room
+from rx_tools.evidence.bundle import description
+from rx_tools.evidence.claim import Claim, agree, contradicted, incomplete, verified
+from rx_tools.evidence.contents import expected_files, json_object
+from rx_tools.evidence.digest import sha256_of
+from rx_tools.evidence.layout import (
+    BUNDLE,
+    EVIDENCE,
+    MANIFEST,
+    RECORD,
+    REQUIRED,
+    UPDATES,
+    in_evidence,
+    update_number,
+)
+from rx_tools.evidence.manifest import parse_manifest
+from rx_tools.model.json import as_list, as_object
+
+
+def verify_files(files: Mapping[str, bytes]) -> Iterator[Claim]:
+    """Completeness, digests and caps, from the bytes alone."""
+    try:
+        listed = parse_manifest(files[MANIFEST])
+    except IntegrityError as error:
+        yield contradicted(MANIFEST, str(error))
+        return
+    wrong = [*differences(files, listed)]
+    yield from wrong
+    if not wrong:
+        yield verified(MANIFEST, f"{len(listed)} files, each with the listed SHA-256, no others")
+    yield from missing_documents(files)
+    yield verify_caps(files)
+
+
+def differences(files: Mapping[str, bytes], listed: Mapping[str, str]) -> Iterator[Claim]:
+    """Files that are missing, unlisted, or other than the manifest says."""
+    for path in sorted(listed.keys() | (files.keys() - {MANIFEST})):
+        if path not in files:
+            yield contradicted(path, "is listed in the manifest, but missing")
+        elif path not in listed:
+            yield contradicted(path, "is not listed in the manifest")
+        elif (found := sha256_of(files[path])) != listed[path]:
+            yield contradicted(path, f"has SHA-256 {found}, listed is {listed[path]}")
+
+
+def missing_documents(files: Mapping[str, bytes]) -> Iterator[Claim]:
+    """The documents without which nothing more can be judged."""
+    for name in (*REQUIRED, RECORD, BUNDLE):
+        if name not in files:
+            yield incomplete(name, "is missing")
+
+
+def verify_caps(files: Mapping[str, bytes]) -> Claim:
+    """10 MiB a file, 64 files, 40 MiB a run."""
+    sizes = {path: len(data) for path, data in files.items() if path.startswith(f"{EVIDENCE}/")}
+    try:
+        after = require_room(Budget(0, 0), sizes)
+    except DocumentError as error:
+        return contradicted("caps", error.what)
+    return verified("caps", str(after))
+
+
+def verify_description(files: Mapping[str, bytes]) -> Iterator[Claim]:
+    """`bundle.json` says of every file and of the run what the files themselves say."""
+    stated = json_object(files, BUNDLE)
+    contents = {path: data for path, data in files.items() if path not in (BUNDLE, MANIFEST)}
+    derived = description(contents)
+    entries = {str(as_object(e).get("name")): e for e in as_list(stated.get("files"))}
+    for entry in derived["files"]:
+        if entries.get(entry["name"]) != entry:
+            yield contradicted(BUNDLE, f"describes {entry['name']} otherwise than it is")
+    for key in sorted(derived.keys() | stated.keys()):
+        if stated.get(key) != derived.get(key) and key != "files":
+            yield contradicted(BUNDLE, f"{key} is stated as {stated.get(key)!r}")
+    extra = sorted(entries.keys() - {entry["name"] for entry in derived["files"]})
+    if extra or len(as_list(stated.get("files"))) != len(entries):
+        yield contradicted(BUNDLE, "describes files that are not there, or one twice")
+    if stated == derived:
+        yield verified(BUNDLE, "kinds, sizes, digests and the run are described as they are")
+
+
+def verify_record_files(files: Mapping[str, bytes]) -> Iterator[Claim]:
+    """The record is the newest update, and every file that it lists is there with its digest."""
+    updates = sorted((p for p in files if p.startswith(f"{UPDATES}/")), key=update_number)
+    numbers = [update_number(path) for path in updates]
+    if numbers == list(range(1, len(numbers) + 1)) and numbers:
+        yield verified(UPDATES, f"{len(updates)} updates, none left out")
+    else:
+        yield contradicted(UPDATES, f"the updates are numbered {numbers}")
+    if updates and files[updates[-1]] != files[RECORD]:
+        yield contradicted(RECORD, f"is not the newest update, {updates[-1]}")
+    for name, digest in expected_files(files[RECORD]).items():
+        data = files.get(in_evidence(name))
+        if data is None:
+            yield contradicted(in_evidence(name), "is listed by the record, but missing")
+        elif digest:
+            yield agree(in_evidence(name), "SHA-256", digest, sha256_of(data))
