@@ -1,7 +1,16 @@
-"""The shape of a document, against the schemas of the contract.
+"""A document has the shape that the contract gives it.
 
-Two rules: what a schema forbids is an error (`RX010`); a member that no schema names is a warning
-(`RX011`) where documents in the wild are open.
+**What.** Types, required members, allowed values and closed objects as in the JSON Schemas that
+`rx schema NAME` prints. A member that no schema names is an error where the contract is closed, and
+a warning where documents in the wild are open.
+
+**Why.** A misspelt or misplaced member is not read by any gate: the evidence is there and counts as
+missing. That is how a finished run lost its evaluator and its restoration.
+
+**Fix.** Put the value at the path and under the name that the schema gives; the hint names the
+nearest known member.
+
+**Source.** Exchange contract, sections 3 to 12, as schemas in JSON Schema 2020-12.
 """
 
 import difflib
@@ -14,6 +23,12 @@ from rx_tools.model.json import as_list
 from rx_tools.model.json_path import below, child
 from rx_tools.model.result import Finding, Level
 from rx_tools.schemas.library import all_schemas, resolve, schema, schema_id
+
+CODES: Mapping[str, str] = {
+    "RX008": "it cannot be told what kind of document this is",
+    "RX010": "a value does not have the shape of the contract",
+    "RX011": "a member is not one that the contract names",
+}
 
 LONGEST_SHOWN = 60
 

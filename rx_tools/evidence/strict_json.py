@@ -1,8 +1,16 @@
-"""Reading JSON documents strictly: what two readers could understand differently is refused.
+"""What two readers could understand differently is refused while a document is read.
 
-Refused, each with its line and column: duplicate keys, NaN and the infinities, numbers that no
-double can hold, nesting deeper than 64, a byte-order mark, invalid UTF-8, lone surrogates, an
-empty document, data after the document.
+**What.** Refused, each with its line and column: duplicate keys, NaN and the infinities, numbers
+that no double can hold, nesting deeper than 64, a byte-order mark, invalid UTF-8, lone surrogates,
+an empty document, data after the document, and what is no readable file.
+
+**Why.** Most parsers keep the last of two equal keys and turn `1e400` into infinity; a rule that
+reads such a document judges something else than what was written.
+
+**Fix.** Go to the line and column, and write the value once, as plain UTF-8 JSON. A number that is
+not finite was not measured: leave it out and say why.
+
+**Source.** RFC 8259, section 4 and 6 to 8; faults reported against JSON readers in public.
 """
 
 import hashlib
@@ -10,7 +18,7 @@ import json
 import math
 import re
 import stat
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +28,16 @@ from rx_tools.errors import DocumentError, ExitCode
 from rx_tools.evidence.json_places import Place, places
 from rx_tools.model.json_path import ROOT, parent
 from rx_tools.model.names import Sha256
+
+CODES: Mapping[str, str] = {
+    "RX001": "the bytes are not UTF-8 without a byte-order mark",
+    "RX002": "a key stands twice in one object",
+    "RX003": "a number is not finite",
+    "RX004": "lists and objects are nested too deep",
+    "RX005": "the text is not one JSON document",
+    "RX006": "a text holds half of a surrogate pair",
+    "RX007": "there is no such file, or it cannot be read as one",
+}
 
 DEPTH_LIMIT = 64
 LONGEST_INTEGER = 308

@@ -1,0 +1,1 @@
+"""Rules on a spec alone: one family per module, each with one pure `judge`."""

@@ -1,0 +1,152 @@
+"""From files to a report: read each strictly, tell its kind, judge it, place its findings."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rx_tools.checks.documents import (
+    PairAnswer,
+    judge_document,
+    judge_pair,
+    status_of,
+    unique,
+)
+from rx_tools.checks.kinds import Kind, kind_of
+from rx_tools.checks.record_rules.updates import judge_updates
+from rx_tools.errors import worst
+from rx_tools.evidence.gather import Found, update_number
+from rx_tools.evidence.retained import retained_evidence
+from rx_tools.evidence.strict_json import Document, UnreadableError, read_document
+from rx_tools.model.record import Record
+from rx_tools.model.result import Finding, Level, Status
+from rx_tools.report.findings import FileReport, Placed, Report
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A document that could be read, and its kind."""
+
+    path: Path
+    document: Document
+    kind: Kind
+
+
+@dataclass(slots=True)
+class Reading:
+    """What reading the files gave: documents, and reports on those that cannot be read."""
+
+    documents: list[Read] = field(default_factory=list)
+    unreadable: dict[Path, FileReport] = field(default_factory=dict)
+    order: list[Path] = field(default_factory=list)
+
+
+def read_all(found: Iterable[Found]) -> Reading:
+    """Read every file; one that was not asked for by name is left out if its kind is unknown."""
+    reading = Reading()
+    for item in found:
+        try:
+            document = read_document(item.path)
+        except UnreadableError as error:
+            reading.unreadable[item.path] = unreadable(error)
+            reading.order.append(item.path)
+            continue
+        kind = kind_of(document.value)
+        if item.named or kind is not Kind.UNKNOWN:
+            reading.documents.append(Read(item.path, document, kind))
+            reading.order.append(item.path)
+    return reading
+
+
+def unreadable(error: UnreadableError) -> FileReport:
+    """The report on a file that the strict reader refuses."""
+    finding = Finding(error.code, Level.ERROR, error.what, "$", error.hint, "unknown")
+    placed = (Placed(finding, error.line, error.column),)
+    return FileReport(error.name, Kind.UNKNOWN, Status.INVALID, placed, error.exit_code)
+
+
+def judge_files(found: Iterable[Found], evidence: Path | None, updates: bool) -> Report:
+    """The report on all files; one spec and one record, or one run's updates, are a pair."""
+    reading = read_all(found)
+    series = successive(reading.documents, updates)
+    pair = paired(reading.documents, series)
+    findings: dict[Path, tuple[Finding, ...]] = {}
+    answer = PairAnswer()
+    if pair:
+        spec, record = pair
+        kept = retained_evidence(record.document.value, evidence)
+        answer = judge_pair(spec.document.value, record.document.value, kept)
+        findings = {spec.path: answer.on_spec, record.path: answer.on_record}
+    for read in reading.documents:
+        if read.path not in findings:
+            findings[read.path] = judge_document(read.kind, read.document.value)
+    for path, more in update_findings(series):
+        findings[path] = unique([*findings[path], *more])
+    reports = {read.path: report_on(read, findings[read.path]) for read in reading.documents}
+    reports |= reading.unreadable
+    files = tuple(reports[path] for path in reading.order)
+    codes = [file.exit_code for file in files]
+    codes += [result.status.exit_code for result in answer.gates.values()]
+    return Report(
+        files=files,
+        exit_code=worst(codes),
+        validation=validation_of(answer) if pair else None,
+        gates=answer.gates,
+    )
+
+
+def report_on(read: Read, findings: Sequence[Finding]) -> FileReport:
+    """Findings with their places in the text."""
+    placed = tuple(
+        Placed(finding, *read.document.position(finding.json_path)) for finding in findings
+    )
+    return FileReport.of(str(read.path), read.kind.value, status_of(findings), placed)
+
+
+def successive(documents: Sequence[Read], all_records: bool) -> list[list[Read]]:
+    """The updates of one run, in order: by their numbered names, or all records as given."""
+    records = [read for read in documents if read.kind is Kind.RECORD]
+    if all_records:
+        return [records]
+    folders: dict[Path, list[tuple[int, Read]]] = {}
+    for read in records:
+        number = update_number(read.path)
+        if number is not None:
+            folders.setdefault(read.path.parent, []).append((number, read))
+    return [[read for _, read in sorted(group, key=lambda g: g[0])] for group in folders.values()]
+
+
+def paired(documents: Sequence[Read], series: Sequence[Sequence[Read]]) -> tuple[Read, Read] | None:
+    """The one spec and the one record, or the last update of the one run."""
+    specs = [read for read in documents if read.kind is Kind.SPEC]
+    earlier = {id(read) for updates in series for read in updates[:-1]}
+    records = [r for r in documents if r.kind is Kind.RECORD and id(r) not in earlier]
+    if len(specs) == len(records) == 1:
+        return specs[0], records[0]
+    return None
+
+
+def update_findings(series: Sequence[Sequence[Read]]) -> Iterator[tuple[Path, tuple[Finding, ...]]]:
+    """What each update breaks of the ones before it."""
+    for updates in series:
+        results = judge_updates([Record.of(read.document.value) for read in updates])
+        for read, result in zip(updates, results, strict=True):
+            yield read.path, result.reasons
+
+
+ANSWERS = {
+    "correctness_preflight": "correctness_validation",
+    "restoration_preflight": "restoration_validation",
+    "activation_gate": "activation_validation",
+    "feasibility": "feasibility",
+    "generation_audit": "generation_audit_validation",
+    "evaluator": "evaluator_validation",
+    "loss_eval": "loss_eval_validation",
+    "decision_rule": "decision_validation",
+    "evidence": "evidence_validation",
+    "record": "record_validation",
+}
+
+
+def validation_of(answer: PairAnswer) -> Mapping[str, object]:
+    """The answers that the exchange's server would give, under its names."""
+    return {ANSWERS[gate.value]: result.details for gate, result in answer.gates.items()}

@@ -1,0 +1,94 @@
+"""Manual pages: what the docstring of a check says about its codes.
+
+Pages are read from the source of the module, so that explaining a code imports nothing.
+"""
+
+import ast
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from rx_tools.checks.catalogue import ALL, OTHER_PAGES
+from rx_tools.errors import UsageError
+
+SECTION = re.compile(r"^\*\*([A-Z][a-z]+)\.\*\* ", re.MULTILINE)
+NEEDED = ("What", "Why", "Fix", "Source")
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The manual page of one code. `sections` are What, Why, Fix and Source, in this order."""
+
+    code: str
+    title: str
+    family: str
+    sections: Mapping[str, str]
+
+
+@cache
+def pages() -> Mapping[str, Page]:
+    """Every page by its code, in the order of the codes."""
+    found = {page.code: page for module in (*OTHER_PAGES, *ALL) for page in pages_of(module)}
+    return dict(sorted(found.items()))
+
+
+def title_of(code: str) -> str:
+    """The title of a code, the code itself if it has no page."""
+    page = pages().get(code)
+    return page.title if page else code
+
+
+def page_of(code: str) -> Page:
+    """The page of a code; raises `UsageError` for a code that does not exist."""
+    page = pages().get(code.upper())
+    if page is None:
+        known = sorted(pages())
+        hint = f"codes run from {known[0]} to {known[-1]}; rx explain lists them"
+        raise UsageError(f"no check has the code {code!r}", hint=hint)
+    return page
+
+
+def pages_of(module: str) -> list[Page]:
+    """The pages of one module: a title per code, and the sections that they share."""
+    tree = ast.parse(source_of(module))
+    text = ast.get_docstring(tree) or ""
+    head, sections = split(text)
+    return [Page(code, title, head, sections) for code, title in codes_in(tree).items()]
+
+
+def source_of(module: str) -> str:
+    """The source text of a module that is not imported."""
+    spec = find_spec(module)
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError(module)
+    return Path(spec.origin).read_text("utf-8")
+
+
+def codes_in(tree: ast.Module) -> dict[str, str]:
+    """The literal dictionary `CODES` of a module."""
+    for node in tree.body:
+        if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == "CODES" and node.value:
+            codes: dict[str, str] = ast.literal_eval(node.value)
+            return codes
+    return {}
+
+
+def split(text: str) -> tuple[str, dict[str, str]]:
+    """The first line of a docstring, and its named sections."""
+    parts = SECTION.split(text)
+    head = parts[0].strip().split("\n\n")[0]
+    return head, {name: body.strip() for name, body in zip(parts[1::2], parts[2::2], strict=True)}
+
+
+def render_page(page: Page) -> str:
+    """A page as text."""
+    body = "\n\n".join(f"{name}. {text}" for name, text in page.sections.items())
+    return f"{page.code}: {page.title}\n\n{page.family}\n\n{body}"
+
+
+def render_index() -> str:
+    """One line per code."""
+    return "\n".join(f"{code}  {page.title}" for code, page in pages().items())
