@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 from rx_tools.local.shape import TINY, UNEMBED, Module, Shape, layer_name
 
 Array = NDArray[np.float32]
+Weights = Mapping[str, Array]
+"""Hugging Face name → float32 array."""
+
 EMBED = "model.embed_tokens.weight"
 FINAL_NORM = "model.norm.weight"
 SEED = 20_260_101
@@ -19,11 +22,21 @@ class BaseModel:
     """A frozen transformer. `weights` holds one float32 array per Hugging Face name."""
 
     shape: Shape
-    weights: Mapping[str, Array]
+    weights: Weights
 
     def linear(self, name: str) -> Array:
         """The weight (outputs × inputs) of a linear map."""
         return self.weights[f"{name}.weight"]
+
+
+def layer_weight(weights: Weights, layer: int, module: Module) -> Array:
+    """The matrix (outputs × inputs) of one linear map of a layer."""
+    return weights[f"{layer_name(layer, module)}.weight"]
+
+
+def norm_weight(weights: Weights, layer: int, name: str) -> Array:
+    """The scale of one of a layer's four norms."""
+    return weights[f"model.layers.{layer}.{name}.weight"]
 
 
 def tiny() -> BaseModel:

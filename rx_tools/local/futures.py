@@ -22,6 +22,7 @@ class Future:
     key: Hashable
     done: Event = field(default_factory=Event)
     response: Response | None = None
+    queue_state: str = "active"
 
     def finish(self, response: Response) -> None:
         """Set the answer, once."""

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rx_tools.local.assets import tokenizer_folder
+from rx_tools.local.choosing import choose
 from rx_tools.local.server import Server
 from rx_tools.local.service import Service
 from rx_tools.local.settings import TINY_NAME, Settings
@@ -15,13 +16,13 @@ def open_server(
     like: str | None = None, chunk: int = 1024,
 ) -> Server:  # fmt: skip
     """Bind a port and make everything ready; the caller runs `serve_forever`."""
-    del faults, like
+    chosen = choose(faults, like)
     settings = Settings(
         store=store,
         key=f"tml-local-{secrets.token_urlsafe(24)}",
         port=port,
         model_names=tuple(dict.fromkeys((TINY_NAME, *model_names))),
-        tokenizer=str(tokenizer_folder()),
+        tokenizer=tokenizer_folder(),
         chunk=chunk,
     )
-    return Server(Service(settings))
+    return Server(Service(settings, chosen))

@@ -10,6 +10,8 @@ from rx_tools.local.service import Service
 def observe(service: Service, request: Request) -> Response:
     """Type, steps taken, settings of the last step and the digest of the state, as they are."""
     model_id = request.query.get("model_id", "")
+    if service.faults.any(lambda fault: fault.hides_observation()):
+        raise HttpRefusalError(404, "there is no observation of the optimizer in this service")
     service.require(model_id)
     with service.scheduler.quiet:
         model = service.models.get(model_id)

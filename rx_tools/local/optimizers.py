@@ -33,14 +33,17 @@ class Optimizer(Protocol):
 
 
 KINDS: dict[str, type[AdamW] | type[Dimuon]] = {AdamW.type: AdamW, Dimuon.type: Dimuon}
+DEFAULT: Mapping[str, object] = {"type": AdamW.type}
 KNOWN_CONFIG: dict[str, dict[str, object]] = {
     AdamW.type: {"type": AdamW.type},
     Dimuon.type: {"type": Dimuon.type, "version": 1},
 }
 
 
-def checked_config(asked: Mapping[str, object]) -> dict[str, object]:
+def checked_config(asked: object) -> dict[str, object]:
     """The configuration to create; anything unknown in it is refused."""
+    if not isinstance(asked, Mapping):
+        raise OperationFailedError(f"optimizer_config {asked!r} must be an object")
     kind = asked.get("type")
     known = KNOWN_CONFIG.get(kind) if isinstance(kind, str) else None
     if known is None:

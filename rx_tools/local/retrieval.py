@@ -18,4 +18,11 @@ def retrieve_future(service: Service, request: Request) -> Response:
         raise HttpRefusalError(410, f"request {request_id} is unknown or expired")
     if future.done.wait(WAIT_SECONDS) and future.response is not None:
         return future.response
-    return answer({"type": "try_again", "request_id": request_id, "queue_state": "active"}, 408)
+    return answer(
+        {
+            "type": "try_again",
+            "request_id": request_id,
+            "queue_state": future.queue_state,
+        },
+        408,
+    )

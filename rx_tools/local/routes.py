@@ -5,9 +5,13 @@ from collections.abc import Callable
 from rx_tools.local import (
     creation,
     downloads,
+    listing,
+    loading,
     observe,
     opening,
     retrieval,
+    sample_route,
+    sampler_routes,
     saving,
     training,
 )
@@ -35,17 +39,41 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "sessions"): opening.list_sessions,
     ("POST", "telemetry"): opening.telemetry,
     ("POST", "create_model"): creation.create_model,
-    ("POST", "load_weights"): creation.load_weights,
+    ("POST", "load_weights"): loading.load_weights,
     ("POST", "get_info"): creation.get_info,
     ("POST", "forward_backward"): training.forward_backward,
     ("POST", "optim_step"): training.optim_step,
     ("POST", "save_weights"): saving.save_weights,
     ("POST", "save_weights_external"): saving.save_external,
+    ("POST", "save_weights_for_sampler"): sampler_routes.save_for_sampler,
+    ("POST", "create_sampling_session"): sampler_routes.create_sampling_session,
+    ("GET", "samplers/*"): sampler_routes.get_sampler,
+    ("POST", "asample"): sample_route.sample,
     ("POST", "retrieve_future"): retrieval.retrieve_future,
     ("GET", "training_runs/*/checkpoints/external_weights/*/external_weights_urls"): downloads.urls,
+    ("POST", "weights_info"): listing.weights_info,
+    ("GET", "training_runs"): listing.list_runs,
+    ("GET", "training_runs/*"): listing.get_run,
+    ("GET", "training_runs/*/checkpoints"): listing.list_run_checkpoints,
+    ("DELETE", "training_runs/*/checkpoints/*/*"): listing.delete_checkpoint,
+    ("PUT", "training_runs/*/checkpoints/*/*/ttl"): listing.set_ttl,
+    ("GET", "checkpoints"): listing.list_checkpoints,
     ("GET", "rx/files/*/*/*"): downloads.download,
     ("GET", "rx/observe"): observe.observe,
 }
+
+SUBMITS = frozenset(
+    {
+        "/api/v1/create_model",
+        "/api/v1/load_weights",
+        "/api/v1/forward_backward",
+        "/api/v1/optim_step",
+        "/api/v1/save_weights",
+        "/api/v1/save_weights_external",
+        "/api/v1/save_weights_for_sampler",
+    }
+)
+"""The operations of models, which faults may refuse before they are queued."""
 
 PREFIX = "/api/v1/"
 

@@ -45,6 +45,8 @@ def save(
     if ttl is not None and (isinstance(ttl, bool) or not isinstance(ttl, int) or ttl < 1):
         raise OperationFailedError(f"ttl_seconds {ttl!r} must be a positive whole number")
     files = archive.files_of(model, with_optimizer=kind is not Kind.SAMPLER)
+    if kind is Kind.EXTERNAL:
+        files = service.faults.through(files, lambda fault, content: fault.exported(content))
     facts = service.facts(model, ttl, body.get("user_metadata"))
     service.store.save(address, facts, files, overwrite=body.get("overwrite") is True)
     return address

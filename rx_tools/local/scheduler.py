@@ -36,6 +36,12 @@ class Scheduler:
         self._thread = Thread(target=self._work, name="worker", daemon=True)
         self._thread.start()
 
+    def stall(self, key: Hashable) -> str:
+        """A future that is never answered: its work waits for capacity."""
+        future, _ = self.futures.open(key)
+        future.queue_state = "paused_capacity"
+        return future.request_id
+
     def submit(self, key: Hashable, work: Work) -> str:
         """Run `work` as soon as the worker is free; a repeated `key` runs nothing again."""
         future, new = self.futures.open(key)

@@ -80,6 +80,10 @@ class Handler(BaseHTTPRequestHandler):
         if path not in routes.OPEN and not path.startswith(routes.SIGNED):
             self._guard_key(headers)
         route, parts = routes.find(self.command, path)
+        for fault in service.faults:
+            fault.before_answer(path)
+            if path in routes.SUBMITS:
+                fault.on_submit(path)
         query = dict(parse_qsl(target.query))
         host = f"http://{headers.get('host', '')}"
         return route(service, Request(self.command, path, query, headers, body, host, parts))

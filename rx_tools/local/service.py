@@ -6,34 +6,44 @@ from pathlib import Path
 
 from rx_tools.local import archive, lora, optimizers
 from rx_tools.local.base import BaseModel, tiny
-from rx_tools.local.checkpoints import Address, Facts
+from rx_tools.local.checkpoints import RUN, Address, Facts
+from rx_tools.local.choosing import Faults
 from rx_tools.local.engine import Engine
 from rx_tools.local.http import Response, answer
 from rx_tools.local.lora import Adapter, LoraConfig
 from rx_tools.local.models import LiveModel
-from rx_tools.local.refusals import HttpRefusalError, OperationFailedError
+from rx_tools.local.refusals import Category, HttpRefusalError, OperationFailedError
+from rx_tools.local.samplers import Sampler
 from rx_tools.local.scheduler import Scheduler, Work
 from rx_tools.local.sessions import Session, Sessions
 from rx_tools.local.settings import Settings
 from rx_tools.local.store import Store
+from rx_tools.local.texts import Texts
 
 
 class Service:
     """What every route works on."""
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
+    def __init__(self, settings: Settings, faults: Faults | None = None) -> None:
+        self.settings, self.faults = settings, faults or Faults()
         self.base: BaseModel = tiny()
         self.engine = Engine(self.base)
         self.store = Store(settings.store)
         self.sessions = Sessions()
         self.scheduler = Scheduler()
         self.models: dict[str, LiveModel] = {}
+        self.samplers: dict[str, Sampler] = {}
+        self.texts = Texts(settings.tokenizer)
         self.expected: set[str] = set()
+        self.lost: set[str] = set()
 
     def live(self, model_id: str) -> LiveModel:
         """A live model, inside an operation."""
         model = self.models.get(model_id)
+        if model_id in self.lost:
+            raise OperationFailedError(
+                f"model_lost: {model_id} does not live any more", Category.SERVER
+            )
         if model is None:
             raise OperationFailedError(f"model {model_id} was not created")
         return model
@@ -42,25 +52,34 @@ class Service:
         """Refuse over HTTP what cannot be a model of this start: 410 when its run is known."""
         if model_id in self.expected:
             self.sessions.alive(model_id.rpartition(":train:")[0])
-            return
+            if model_id not in self.lost:
+                return
         if self.known_run(model_id) is not None:
             raise HttpRefusalError(410, f"model_lost: {model_id} does not live any more")
         raise HttpRefusalError(404, f"model {model_id} does not exist")
 
     def known_run(self, run: str) -> dict[str, object] | None:
         """A training run of this store, None for any other text."""
-        from rx_tools.local.checkpoints import RUN
-
         return self.store.run(run) if RUN.fullmatch(run) else None
 
     def submit(self, model_id: str, turn: int, work: Work) -> Response:
         """Queue an operation of a model in its order."""
+        session = model_id.rpartition(":train:")[0]
+        if self.faults.any(lambda fault: fault.on_operation(session)):
+            self.release(self.sessions.get(session), "evicted: no heartbeat")
         self.require(model_id)
         return accepted(self.scheduler.submit_in_order(model_id, turn, work), model_id)
 
-    def base_named(self, name: str) -> str:
+    def submit_creation(self, model_id: str, work: Work) -> Response:
+        """Queue the creation of a model."""
+        key = ("create", model_id)
+        if self.faults.any(lambda fault: fault.stalls_creation()):
+            return accepted(self.scheduler.stall(key), model_id)
+        return accepted(self.scheduler.submit(key, work), model_id)
+
+    def base_named(self, name: object) -> str:
         """The name of a served base model; others are refused."""
-        if name not in self.settings.model_names:
+        if not isinstance(name, str) or name not in self.settings.model_names:
             served = ", ".join(self.settings.model_names)
             raise OperationFailedError(f"base model {name!r} is not served; served: {served}")
         return name
@@ -78,6 +97,11 @@ class Service:
                 "user_metadata": metadata,
             },
         )
+
+    def add_sampler(self, sampler: Sampler) -> None:
+        """Make a sampler known to its session."""
+        self.samplers[sampler.sampler_id] = sampler
+        self.sessions.get(sampler.session_id).samplers.append(sampler.sampler_id)
 
     def fresh(
         self, session: Session, model_id: str, base: str, config: LoraConfig, *,
@@ -115,6 +139,11 @@ class Service:
         like = lora.fresh(self.base, config, 0)
         return archive.read_adapter(self.file(address, archive.ADAPTER), like)
 
+    def lose_models(self) -> None:
+        """Forget every live model, as a restart of the engine does."""
+        self.lost |= set(self.models)
+        self.models.clear()
+
     def release(self, session: Session, why: str) -> None:
         """Close a session and give its models' memory back."""
         session.closed = why
@@ -122,6 +151,8 @@ class Service:
             with self.scheduler.quiet:
                 self.models.pop(model_id, None)
             self.scheduler.forget(model_id)
+        for sampler_id in session.samplers:
+            self.samplers.pop(sampler_id, None)
 
     def close(self) -> None:
         """Finish what runs and stop."""

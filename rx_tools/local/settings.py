@@ -12,11 +12,12 @@ class Settings:
 
     store: Path
     key: str
+    tokenizer: Path
+    """A folder with `tokenizer.json` and `tokenizer_config.json`."""
     host: str = "127.0.0.1"
     port: int = 0
     model_names: tuple[str, ...] = (TINY_NAME,)
     model_folder: Path | None = None
-    tokenizer: str | None = None
     max_rank: int = 128
     chunk: int = 1024
     """Datums per forward_backward request; smaller values exercise the SDK's chunking."""

@@ -58,7 +58,7 @@ class Store:
         with self._lock:
             place = self._facts_path(address)
             before = self._read(place)
-            if before is not None and not overwrite:
+            if before is not None and _lives(before) and not overwrite:
                 raise OperationFailedError(
                     f"checkpoint {address} already exists; choose another name or overwrite=True"
                 )
@@ -70,7 +70,7 @@ class Store:
             sync_folder(folder)
             sizes = {name: len(content) for name, content in files.items()}
             facts = replace(facts, folder=folder.name, files=sizes, size=sum(sizes.values()))
-            publish(place, facts.to_json(), replace=overwrite)
+            publish(place, facts.to_json(), replace=before is not None)
             if before is not None:
                 shutil.rmtree(place.with_name(before.folder), ignore_errors=True)
             return facts
@@ -78,7 +78,7 @@ class Store:
     def facts(self, address: Address) -> Facts:
         """The facts of a checkpoint; fails with a sentence when there is none (any more)."""
         found = self._read(self._facts_path(address))
-        if found is None or (found.expires is not None and found.expires <= time.time()):
+        if found is None or not _lives(found):
             raise OperationFailedError(f"checkpoint {address} does not exist")
         return found
 
@@ -110,7 +110,7 @@ class Store:
         for kind in Kind:
             for path in (self._folder(run) / kind).glob("*.json"):
                 facts = self._read(path)
-                if facts is not None and (facts.expires is None or facts.expires > time.time()):
+                if facts is not None and _lives(facts):
                     found.append((Address(run, kind, path.stem), facts))
         return iter(sorted(found, key=lambda pair: (pair[1].created, str(pair[0]))))
 
@@ -123,3 +123,7 @@ class Store:
     @staticmethod
     def _read(path: Path) -> Facts | None:
         return Facts.from_json(path.read_bytes()) if path.is_file() else None
+
+
+def _lives(facts: Facts) -> bool:
+    return facts.expires is None or facts.expires > time.time()

@@ -6,6 +6,7 @@ from typing import Any
 from rx_tools.local import wire
 from rx_tools.local.examples import checked_examples, checked_loss
 from rx_tools.local.http import Request, Response, answer, text, whole
+from rx_tools.local.models import LiveModel
 from rx_tools.local.optimizers import checked_settings
 from rx_tools.local.refusals import HttpRefusalError, OperationFailedError
 from rx_tools.local.service import Service
@@ -37,18 +38,33 @@ def _score(service: Service, asked: ForwardBackward) -> Response:
     )  # fmt: skip
     if not asked.forward_only:
         model.accumulate(outcome.gradients)
-    content = wire.pack_forward_backward(outcome.logprobs, {"loss:sum": outcome.loss})
+    logprobs = service.faults.through(
+        outcome.logprobs, lambda fault, arrays: fault.logprobs(arrays)
+    )
+    content = wire.pack_forward_backward(logprobs, {"loss:sum": outcome.loss})
     return Response(content, media_type=wire.MEDIA_TYPE)
 
 
 def _step(service: Service, model_id: str, body: Mapping[str, Any]) -> Response:
     model = service.live(model_id)
+    settings = _settings(service, model, body)
+    model.gradients = service.faults.through(
+        model.gradients, lambda fault, gradients: fault.gradients(model.steps + 1, gradients)
+    )
+    metrics = model.step(settings)
+    if service.faults.any(lambda fault: fault.after_step()):
+        service.lose_models()
+    return answer({"metrics": metrics})
+
+
+def _settings(service: Service, model: LiveModel, body: Mapping[str, Any]) -> dict[str, float]:
     kind, asked = step_parameters(body)
-    if kind != model.optimizer_config["type"]:
-        raise OperationFailedError(
-            f"parameters of {kind} for a model whose optimizer is {model.optimizer_config['type']}"
-        )
-    return answer({"metrics": model.step(checked_settings(kind, asked))})
+    actual = str(model.optimizer_config["type"])
+    if kind == actual:
+        return checked_settings(kind, asked)
+    if service.faults.any(lambda fault: fault.swallows_parameters()):
+        return checked_settings(actual, {})
+    raise OperationFailedError(f"parameters of {kind} for a model whose optimizer is {actual}")
 
 
 def step_parameters(body: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:

@@ -4,19 +4,19 @@ The weights are given as a mapping of name → matrix, so that the caller decide
 with LoRA the effective matrices go in, and the gradients of the trainable ones come out.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rx_tools.local import attention
-from rx_tools.local.base import EMBED, FINAL_NORM
+from rx_tools.local.activation import sigmoid_of
+from rx_tools.local.base import EMBED, FINAL_NORM, Weights, layer_weight, norm_weight
 from rx_tools.local.norm import normalize, normalize_back
 from rx_tools.local.shape import Module, Shape, layer_name
 
 Array = NDArray[np.float32]
-Weights = Mapping[str, Array]
 Learn = Callable[[str, Array, Array], None]
 """Told (name, upstream gradient, input) of each linear map, both as (positions × width)."""
 
@@ -90,10 +90,10 @@ class Transformer:
             above = self._attention_back(index, layer, above, learn, size=trace.size, tables=tables)
 
     def _matrix(self, layer: int, module: Module) -> Array:
-        return self.weights[f"{layer_name(layer, module)}.weight"]
+        return layer_weight(self.weights, layer, module)
 
     def _norm_weight(self, layer: int, name: str) -> Array:
-        return self.weights[f"model.layers.{layer}.{name}.weight"]
+        return norm_weight(self.weights, layer, name)
 
     def _tables(self, length: int) -> tuple[Array, Array]:
         return attention.rotation(length, self.shape.head_dim, self.shape.rope_theta)
@@ -110,7 +110,7 @@ class Transformer:
         middle_normed, middle_inverse = normalize(middle, weight, eps)
         gate = middle_normed @ self._matrix(index, Module.GATE).T
         up = middle_normed @ self._matrix(index, Module.UP).T
-        sigmoid = _sigmoid(gate)
+        sigmoid = sigmoid_of(gate)
         out = middle + (gate * sigmoid * up) @ self._matrix(index, Module.DOWN).T
         layer = Layer(
             entry, normed, inverse, heads, context,
@@ -186,12 +186,3 @@ def _flat(heads: Array) -> Array:
     """(batch, kv, group, length, dim) → (batch·length × kv·group·dim)."""
     batch, kv, group, length, dim = heads.shape
     return heads.transpose(0, 3, 1, 2, 4).reshape(batch * length, kv * group * dim)
-
-
-def _sigmoid(x: Array) -> Array:
-    """Logistic function without overflow."""
-    half = np.float32(0.5)
-    out: Array = np.tanh(x * half)
-    out += np.float32(1)
-    out *= half
-    return out

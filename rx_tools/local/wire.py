@@ -129,6 +129,17 @@ def batched(arrays: Sequence[Array]) -> Any:
     )
 
 
+def topk(ids: NDArray[np.int32], logprobs: Array) -> Any:
+    """A `TopkLogprobs` of two (length × k) matrices."""
+    length, k = ids.shape
+    return messages().TopkLogprobs(
+        token_ids=np.ascontiguousarray(ids, "<i4").tobytes(),
+        logprobs=np.ascontiguousarray(logprobs, "<f4").tobytes(),
+        k=k,
+        length=length,
+    )
+
+
 def pack_forward_backward(logprobs: Sequence[Array], metrics: Mapping[str, float]) -> bytes:
     """A `ForwardBackwardOutput` with one record."""
     pb = messages()
