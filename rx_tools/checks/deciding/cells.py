@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+from rx_tools.checks.deciding.cell_items import Cell, CellItems, ItemValues
 from rx_tools.checks.deciding.issues import Issue
+from rx_tools.checks.deciding.observation_rows import ObservationRows
 from rx_tools.checks.deciding.rule import FrozenRule, finite, named
 from rx_tools.model.json import is_integer
 from rx_tools.numerics.sums import exact_mean
 
-Cell: TypeAlias = tuple[str, str, int]
 Means: TypeAlias = Mapping[Cell, Fraction]
-ItemValues: TypeAlias = Mapping[Cell, Mapping[str, float]]
 
 
 @dataclass(slots=True)
@@ -33,26 +33,53 @@ def read_observations(
     `items` is the frozen item list, or a list per metric; without it, every item that any weighted
     cell of a metric holds is demanded of all of them.
     """
+    frozen_items, issues = read_items(rule, items)
+    if isinstance(observations, ObservationRows):
+        issues += observations.issues
+        values = None if issues else quickly(rule, observations, frozen_items)
+        if values is not None:
+            return values, tuple(missing(values, frozen_items))
     rows = rows_of(observations)
     if rows is None:
         return {}, (Issue("OBS_SCHEMA", "The observations are no list of rows."),)
-    frozen_items, item_issues = read_items(rule, items)
-    reading = Reading({cell: {} for cell in rule.cells}, list(item_issues))
+    reading = Reading({cell: {} for cell in rule.cells}, list(issues))
     weighted = {(metric, role) for metric, role, _ in rule.cells}
-    for number, row in enumerate(rows, 1):
-        read_row(reading, row, number, weighted, frozen_items)
+    for place, row in rows:
+        read_row(reading, row, place, weighted, frozen_items)
+    values = {cell: CellItems(tuple(c), tuple(c.values())) for cell, c in reading.values.items()}
     if not reading.issues:
-        reading.issues.extend(missing(reading.values, frozen_items))
-    return reading.values, tuple(reading.issues)
+        reading.issues.extend(missing(values, frozen_items))
+    return values, tuple(reading.issues)
 
 
-def rows_of(observations: object) -> Iterable[Any] | None:
-    """The rows of a list, or of an object that holds `observations`."""
+def quickly(
+    rule: FrozenRule, rows: ObservationRows, frozen_items: Mapping[str, Mapping[str, None]]
+) -> ItemValues | None:
+    """Item values by the fast way; None if any row needs a closer look."""
+    if rows.typed is None:
+        return None
+    from rx_tools.checks.deciding.typed_rows import grouped
+
+    values = grouped(rule, rows.typed)
+    if values is None:
+        return None
+    known = all(
+        frozen_items[metric].keys() >= set(cell.items)
+        for (metric, _, _), cell in values.items()
+        if metric in frozen_items
+    )
+    return values if known else None
+
+
+def rows_of(observations: object) -> Iterable[tuple[str, Any]] | None:
+    """The rows, with their places, of a list or of an object that holds `observations`."""
+    if isinstance(observations, ObservationRows):
+        return observations.documents[0]
     if isinstance(observations, Mapping):
         observations = observations.get("observations")
     if isinstance(observations, str | bytes | Mapping) or not isinstance(observations, Iterable):
         return None
-    return observations
+    return ((f"row {number}", row) for number, row in enumerate(observations, 1))
 
 
 def read_items(
@@ -83,22 +110,21 @@ def read_items(
 def read_row(
     reading: Reading,
     row: object,
-    number: int,
+    place: str,
     weighted: set[tuple[str, str]],
     frozen_items: Mapping[str, Mapping[str, None]],
 ) -> None:
     """Put one row into its cell, or note what is wrong with it."""
     if not isinstance(row, Mapping):
-        reading.issues.append(Issue("OBS_SCHEMA", f"row {number} is no object.", f"row {number}"))
+        reading.issues.append(Issue("OBS_SCHEMA", f"{place} is no object.", place))
         return
     metric, role = row.get("metric"), row.get("arm")
     if not (named(metric) and named(role)):
-        text = f"row {number} names no metric or no arm."
-        reading.issues.append(Issue("OBS_SCHEMA", text, f"row {number}"))
+        text = f"{place} names no metric or no arm."
+        reading.issues.append(Issue("OBS_SCHEMA", text, place))
         return
     if (metric, role) not in weighted:
         return
-    place = f"row {number}"
     problem = type_issue(row, place) or cell_issue(reading, row, place, frozen_items)
     if problem is None:
         cell = reading.values[(metric, role, row["seed"])]
@@ -152,18 +178,19 @@ def shown(value: object) -> str:
     return text if len(text) <= 40 else f"{text[:37]}…"
 
 
-def missing(
-    values: Mapping[Cell, Mapping[str, float]], frozen_items: Mapping[str, Mapping[str, None]]
-) -> Iterator[Issue]:
+def missing(values: ItemValues, frozen_items: Mapping[str, Mapping[str, None]]) -> Iterator[Issue]:
     """Cells without a row, and cells that lack an item of the metric."""
     expected: dict[str, dict[str, None]] = defaultdict(dict)
+    seen: set[int] = set()
     for (metric, _, _), cell in values.items():
-        expected[metric].update(frozen_items.get(metric, dict.fromkeys(cell)))
+        if id(cell.items) not in seen:
+            expected[metric].update(frozen_items.get(metric, dict.fromkeys(cell.items)))
+            seen.add(id(cell.items))
     for (metric, role, seed), cell in values.items():
-        if not cell:
+        if not cell.items:
             yield Issue("MISSING_CELL", f"No row for {metric}, {role}, seed {seed}.")
-        elif len(cell) < len(expected[metric]):
-            absent = [item for item in expected[metric] if item not in cell]
+        elif len(cell.items) < len(expected[metric]):
+            absent = [item for item in expected[metric] if item not in set(cell.items)]
             text = f"{metric}, {role}, seed {seed} lacks {len(absent)} items: {listed(absent)}."
             yield Issue("MISSING_ITEM", text)
 
@@ -176,7 +203,7 @@ def listed(names: Sequence[str]) -> str:
 
 def means_of(values: ItemValues) -> Means:
     """The exact mean of every cell; each holds one item at least."""
-    return {cell: exact_mean(list(items.values())) for cell, items in values.items()}
+    return {cell: exact_mean(found.values) for cell, found in values.items()}
 
 
 def read_seed_means(rule: FrozenRule, seed_means: object) -> tuple[Means, tuple[Issue, ...]]:

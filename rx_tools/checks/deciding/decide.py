@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
+from rx_tools.checks.deciding.cell_items import ItemValues
 from rx_tools.checks.deciding.cells import (
-    ItemValues,
     Means,
     means_of,
     read_observations,
@@ -79,7 +79,7 @@ def decide(
         return assemble((*issues, *circumstance_issues(given, ())), (), {}, ())
     readings, reading_issues = read_readings(frozen, reading)
     values, means, value_issues = read_values(frozen, observations, seed_means, items, given)
-    observed = set(chain.from_iterable(values.values()))
+    observed = set(chain.from_iterable(cell.items for cell in values.values()))
     criteria, interval_issues = judge_all(frozen, means)
     found = (
         *reading_issues,
