@@ -6,11 +6,12 @@ from typing import Any
 from rx_tools.checks import (
     activation,
     correctness,
+    decision,
     evaluator,
     feasibility,
     generation_audit,
+    loss_eval,
     restoration,
-    undecided,
 )
 from rx_tools.checks import (
     evidence as evidence_check,
@@ -32,8 +33,8 @@ JUDGES: Mapping[Gate, Judge] = {
     Gate.FEASIBILITY: feasibility.judge,
     Gate.GENERATION_AUDIT: generation_audit.judge,
     Gate.EVALUATOR: evaluator.judge,
-    Gate.LOSS_EVAL: undecided.judge_loss_eval,
-    Gate.DECISION: undecided.judge_decision,
+    Gate.LOSS_EVAL: loss_eval.judge,
+    Gate.DECISION: decision.judge,
     Gate.EVIDENCE: evidence_check.judge,
     Gate.RECORD: record_check.judge,
 }
@@ -63,7 +64,14 @@ def judge_all(spec: object, record: object, evidence: Evidence | None = None) ->
     view = spec if isinstance(spec, Spec) else Spec.of(spec)
     update = record if isinstance(record, Record) else Record.of(record)
     retained = inline_evidence(update.raw) if evidence is None else evidence
-    return {gate: judge(view, update, retained) for gate, judge in JUDGES.items()}
+    results: dict[Gate, Result] = {
+        gate: judge(view, update, retained)
+        for gate, judge in JUDGES.items()
+        if gate is not Gate.DECISION
+    }
+    statuses = {gate.value: result.status for gate, result in results.items()}
+    results[Gate.DECISION] = decision.judge(view, update, retained, statuses)
+    return {gate: results[gate] for gate in JUDGES}
 
 
 def validate(spec: object, record: object, evidence: Evidence | None = None) -> dict[str, Any]:

@@ -19,7 +19,8 @@ class Circumstances:
 
     `arms` are the names that must have completed; `gates` maps gates to their status;
     `accepted_unverified` names gates that were passed over by consent. Item lists may be prose,
-    which leaves them unresolved. `source_issues` are what was wrong with the rows' file.
+    which leaves them unresolved. `source_issues` say why there are no rows to read,
+    `evidence_issues` what else is wrong with the evidence for them.
     """
 
     arms: Sequence[str] = ()
@@ -36,6 +37,7 @@ class Circumstances:
     gates: Mapping[str, str] = field(default_factory=dict)
     accepted_unverified: Sequence[str] = ()
     source_issues: Sequence[Issue] = ()
+    evidence_issues: Sequence[Issue] = ()
 
     @classmethod
     def of(cls, raw: JsonObject) -> "Circumstances":
@@ -65,6 +67,7 @@ def circumstance_issues(given: Circumstances, observed_items: Iterable[str]) -> 
     yield from arm_issues(given)
     yield from hypothesis_issues(given)
     yield from given.source_issues
+    yield from given.evidence_issues
     if given.adaptive_selection:
         yield from selection_issues(given, observed_items)
     yield from grid_issues(given)

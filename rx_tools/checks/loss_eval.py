@@ -1,0 +1,160 @@
+"""Held-out loss: were all arms scored by one definition, on the same tokens?
+
+**What.** The `loss_eval` section states, per arm, the summed NLL, the counted tokens and examples,
+and both means. It is checked against the aggregation that the spec asks for, against its own
+totals and across arms; where the predictions state token counts, also item by item.
+
+**Why.** A mean of batch means, or arms scored on different tokens, compares two quantities as if
+they were one. Equal totals can hide items that were cut differently.
+
+**Fix.** Score every arm with `LossEval` (or the file that `rx loss-eval --standalone` writes), on
+the same items with one renderer, mask and length, and report `loss_report(aggregation, arms)`.
+
+**Source.** Exchange contract, section 8.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rx_tools.checks.applicability import check_applicability
+from rx_tools.checks.grading import Problem, worst
+from rx_tools.checks.rows import Row, RowError, rows_of
+from rx_tools.model.evidence import Evidence
+from rx_tools.model.json import as_object, is_integer, is_number
+from rx_tools.model.json_path import below
+from rx_tools.model.names import Gate
+from rx_tools.model.record import Record
+from rx_tools.model.result import Result, Status
+from rx_tools.model.spec import Spec
+from rx_tools.numerics.loss_eval import NO_RECORD, check
+
+CODES: Mapping[str, str] = {
+    "RX451": "there is no loss record",
+    "RX452": "an arm's loss record is missing",
+    "RX453": "the loss record is malformed",
+    "RX454": "the loss record contradicts the spec, itself or another arm",
+    "RX455": "an item was scored on different tokens in two arms",
+    "RX456": "the items do not add up to the arm's record",
+}
+
+SECTION = "$.loss_eval"
+MALFORMED = ("is not one of", "needs numeric")
+TOTAL_TOLERANCE = 1e-12
+SHOWN = 5
+
+Items = Mapping[str, tuple[int, float]]
+"""Item id → counted tokens and summed NLL."""
+
+
+def judge(spec: Spec, record: Record, evidence: Evidence) -> Result:
+    """The loss gate; `details` holds the server's messages. Never raises."""
+    applies = check_applicability(spec.raw, Gate.LOSS_EVAL)
+    if not applies["enforce"]:
+        return result(Status.NOT_APPLICABLE, [], applies)
+    problems = [*record_problems(spec, record), *item_problems(record, evidence)]
+    return result(worst(problem.status for problem in problems), problems, applies)
+
+
+def result(status: Status, problems: list[Problem], applies: Mapping[str, Any]) -> Result:
+    """The answer, in the style of the server's."""
+    details = {
+        "status": status.value,
+        "issues": [problem.message for problem in problems],
+        "applicability": dict(applies),
+    }
+    return Result(status, tuple(problem.finding for problem in problems), details)
+
+
+def record_problems(spec: Spec, record: Record) -> Iterator[Problem]:
+    """What the server finds, and the arms that have no entry."""
+    section = record.raw.get("loss_eval")
+    messages = check(spec.raw, section)
+    arms = as_object(as_object(section).get("arms"))
+    if messages == [NO_RECORD] or not arms:
+        yield Problem(Status.UNVERIFIED, "RX451", NO_RECORD, SECTION)
+        return
+    for message in messages:
+        yield graded(message)
+    completed = [
+        arm.name
+        for arm in spec.arms
+        if arm.phase != "selection" and arm.name in record.completed_arms
+    ]
+    for name in completed:
+        if name not in arms:
+            place = below(SECTION, "arms", str(name))
+            yield Problem(Status.UNVERIFIED, "RX452", f"arm {name}: no loss record", place)
+
+
+def graded(message: str) -> Problem:
+    """A message of the server with the status that it deserves."""
+    if message.endswith("no loss record"):
+        return Problem(Status.UNVERIFIED, "RX452", message, SECTION)
+    if any(words in message for words in MALFORMED):
+        return Problem(Status.INVALID, "RX453", message, SECTION)
+    return Problem(Status.FAILED, "RX454", message, SECTION)
+
+
+def item_problems(record: Record, evidence: Evidence) -> Iterator[Problem]:
+    """Arms compared item by item, as far as the retained predictions state token counts."""
+    entries = as_object(record.section("loss_eval").get("arms"))
+    items = {arm: found for arm, found in items_of(evidence).items() if arm in entries}
+    for arm, found in items.items():
+        yield from total_problems(arm, found, as_object(entries[arm]))
+    arms = list(items)
+    for arm in arms[1:]:
+        yield from pair_problems(arms[0], items[arms[0]], arm, items[arm])
+
+
+def items_of(evidence: Evidence) -> dict[str, dict[str, tuple[int, float]]]:
+    """Arm → item → totals, from every retained file of predictions that can be read."""
+    found: dict[str, dict[str, tuple[int, float]]] = {}
+    for file in evidence.of_kind("predictions"):
+        try:
+            rows = rows_of(file)
+        except RowError:
+            continue
+        for row in rows:
+            totals = totals_of(row)
+            if totals is not None and isinstance(row.get("arm"), str):
+                found.setdefault(row["arm"], {})[str(row.get("item_id"))] = totals
+    return found
+
+
+def totals_of(row: Row) -> tuple[int, float] | None:
+    """Counted tokens and summed NLL of a row: in its prediction, or beside it."""
+    stated = as_object(row.get("prediction")) or row
+    n_tokens, nll_sum = stated.get("n_tokens"), stated.get("nll_sum")
+    if is_integer(n_tokens) and is_number(nll_sum):
+        return n_tokens, float(nll_sum)
+    return None
+
+
+def total_problems(arm: str, items: Items, entry: Mapping[str, Any]) -> Iterator[Problem]:
+    """The items of an arm add up to its record, to 1e-12."""
+    tokens = sum(n for n, _ in items.values())
+    nll = math.fsum(value for n, value in items.values() if n > 0)
+    stated = entry.get("nll_sum")
+    same_sum = is_number(stated) and math.isclose(
+        stated, nll, rel_tol=TOTAL_TOLERANCE, abs_tol=TOTAL_TOLERANCE
+    )
+    if entry.get("n_tokens") != tokens or not same_sum:
+        text = f"arm {arm}: its items add up to {nll!r} over {tokens} tokens, not to its record"
+        yield Problem(Status.FAILED, "RX456", text, below(SECTION, "arms", arm))
+
+
+def pair_problems(first: str, left: Items, second: str, right: Items) -> Iterator[Problem]:
+    """Two arms have the same items, each with the same number of counted tokens."""
+    differing = sorted(
+        item
+        for item in left.keys() | right.keys()
+        if (left.get(item) or (None,))[0] != (right.get(item) or (None,))[0]
+    )
+    for item in differing[:SHOWN]:
+        counts = [side[item][0] if item in side else "no" for side in (left, right)]
+        text = f"item {item}: {counts[0]} tokens in arm {first}, {counts[1]} in arm {second}"
+        yield Problem(Status.FAILED, "RX455", text, SECTION)
+    if len(differing) > SHOWN:
+        text = f"{len(differing)} items differ between arm {first} and arm {second} in all"
+        yield Problem(Status.FAILED, "RX455", text, SECTION)
