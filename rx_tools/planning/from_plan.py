@@ -12,6 +12,7 @@ def answers_of(plan: Plan) -> dict[str, Any]:
         "data.order": plan.data.order,
         "data.eval_split": plan.data.eval_split,
         "data.n_eval": plan.data.n_eval,
+        "data.reduction": plan.data.reduction,
         "evaluation.renderer": plan.evaluation.renderer,
         "evaluation.aggregation": plan.evaluation.aggregation,
         "evaluation.max_length": plan.evaluation.max_length,

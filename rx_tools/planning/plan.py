@@ -66,7 +66,8 @@ class DataPlan:
     """Where the rows come from and in which order they are used.
 
     `n_train` counts the training rows that the plan reads, `n_eval` the confirmation items,
-    `held_out` the rows kept back from training for the selection.
+    `held_out` the rows kept back from training for the selection. `reduction` is `mean` where the
+    loss weights of a chat sum to 1, `none` where they are a mask.
     """
 
     source: str
@@ -78,6 +79,7 @@ class DataPlan:
     held_out: int
     n_train: int
     n_eval: int
+    reduction: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,9 +99,21 @@ def data_of(spec: JsonObject, needed: int, inquiry: Inquiry) -> DataPlan:
             "how many rows are evaluated?",
             blank=0,
         ),
+        reduction=inquiry.resolve(
+            "data.reduction", reduction_of(command), REDUCTION_QUESTION, ("mean", "none")
+        ),
     )
 
 
+def reduction_of(command: str) -> str | None:
+    """The cookbook scales the weights of a chat to a sum of 1 unless it is told otherwise."""
+    stated = re.search(r"reduction\s*=\s*['\"](mean|none)['\"]", command)
+    if stated:
+        return stated.group(1)
+    return "mean" if RECIPE in command or "conversation_to_datum" in command else None
+
+
+REDUCTION_QUESTION = "do the loss weights of a chat sum to 1 (mean), or are they a mask (none)?"
 ORDERS = ("split_then_shuffle", "shuffle_per_seed", "file_order")
 ORDER_QUESTION = "in which order are the training rows used?"
 

@@ -31,6 +31,9 @@ def derived_spec(spec: JsonObject, original: Sha256, stage: Stage) -> dict[str, 
     derived = copy.deepcopy(dict(spec))
     derived["derived_from"] = original
     derived["base_model"] = stage.model
+    named = as_text(spec.get("base_model"))
+    if named and as_text(spec.get("command")):
+        derived["command"] = as_text(spec.get("command")).replace(named, stage.model)
     dataset = dict(as_object(derived.get("dataset")))
     derived["dataset"] = dataset | {"name": "built-in chats", "hf_path": stage.dataset}
     for check in as_list(as_object(derived.get("activation_gate")).get("checks")):

@@ -12,11 +12,14 @@ from rx_tools.runner.scoring import ItemScore, Scores
 
 @dataclass(frozen=True, slots=True)
 class ScoredAs:
-    """What the rows of one model carry beside the numbers. `arm` is a name, `role` its role."""
+    """What the rows of one model carry beside the numbers. `arm` is a name, `role` its role.
+
+    `seed` is None for the untrained base model.
+    """
 
     arm: str
     role: str
-    seed: int
+    seed: int | None
     metric: str
     evaluator_id: str
     checkpoint: CheckpointUri | None = None

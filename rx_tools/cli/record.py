@@ -1,0 +1,38 @@
+"""`rx record DIR`: the run record as it stands, ready to hand in."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rx_tools.cli.console import emit
+from rx_tools.cli.options import Debug, RunDir
+from rx_tools.errors import ExitCode, UnverifiedError
+from rx_tools.evidence.run_dir import open_run_dir
+from rx_tools.runner.record import with_contents
+
+
+def command(
+    directory: Annotated[Path | None, typer.Argument(help="The run directory.")] = None,
+    run_dir: RunDir = None,
+    references: Annotated[
+        bool, typer.Option("--references", help="Leave the evidence files' contents out.")
+    ] = False,
+    update: Annotated[
+        int | None, typer.Option("--update", help="An earlier update by its number.")
+    ] = None,
+    debug: Debug = False,
+) -> ExitCode:
+    """Print the newest record, with the text of every evidence file in it.
+
+    Example: rx record runs/exp_9574bbb76e-20261129T201000Z > record.json
+    """
+    run = open_run_dir(directory or run_dir)
+    record = run.record(update)
+    if not record:
+        raise UnverifiedError(
+            "no record has been posted yet", where=str(run.path), hint="`rx preflight` comes first"
+        )
+    emit(json.dumps(record if references else with_contents(run, record), indent=1))
+    return ExitCode.OK

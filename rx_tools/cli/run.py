@@ -1,0 +1,108 @@
+"""`rx run SPEC`: the whole way from the spec to a verified bundle."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rx_tools.cli.bench import Asked, workbench
+from rx_tools.cli.console import emit, say
+from rx_tools.cli.options import Debug, Quiet, RunDir
+from rx_tools.cli.preflight import (
+    Accept,
+    Answers,
+    Data,
+    Like,
+    Metrics,
+    PlanFile,
+    Rehearse,
+    exit_code,
+    text_lines,
+)
+from rx_tools.cli.supplied import supplied_metrics
+from rx_tools.cli.watching import EventsFile, watching
+from rx_tools.errors import ExitCode
+from rx_tools.evidence.bundle import bundle
+from rx_tools.evidence.claim import State
+from rx_tools.evidence.verify import Verification, verify
+from rx_tools.runner.clearance import events
+from rx_tools.runner.complete import complete
+from rx_tools.runner.gates import gates_named
+from rx_tools.runner.preflight.measure import Wishes, preflight
+from rx_tools.runner.stop import StopSignal, stopping_on_interrupt
+from rx_tools.runner.workbench import Workbench
+
+
+def command(
+    spec: Annotated[Path | None, typer.Argument(help="The experiment's spec.")] = None,
+    plan: PlanFile = None,
+    answers: Answers = None,
+    run_dir: RunDir = None,
+    rehearse: Rehearse = False,
+    like: Like = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the run in --run-dir.")
+    ] = False,
+    accept: Accept = None,
+    metrics: Metrics = None,
+    data: Data = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", min=1, max=32, help="Arms that run at once.")
+    ] = None,
+    events_file: EventsFile = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> ExitCode:
+    """Plan, preflight, selection, confirmation, scoring, decision, bundle, verification.
+
+    With --rehearse everything runs on the embedded service, without credentials.
+
+    Example: rx run spec.json --rehearse
+    """
+    wishes = Wishes(gates_named(accept or ()), supplied_metrics(metrics))
+    stop = StopSignal()
+    with watching(quiet, events_file) as watch:
+        asked = Asked(
+            spec, run_dir, rehearse, like, plan, answers, data, resume, quiet, watch=watch
+        )
+        with workbench(asked) as bench, stopping_on_interrupt(stop, say):
+            closed = open_gates(bench, wishes, quiet)
+            if closed is not None:
+                return closed
+            decision, _ = complete(
+                bench, stop, jobs=jobs or bench.plan.jobs, accepted=wishes.accepted
+            )
+            place = bench.run.path
+    if not quiet:
+        emit(f"{decision.verdict} / {decision.outcome_reason}")
+    return pack(place, quiet)
+
+
+def open_gates(bench: Workbench, wishes: Wishes, quiet: bool) -> ExitCode | None:
+    """Run the preflight unless this run has its clearance; the exit code if gates stay closed."""
+    if events(bench.ledger.lines, "clearance_issued"):
+        return None
+    outcome = preflight(bench, wishes)
+    if not quiet:
+        emit("\n".join(text_lines(outcome)))
+    return None if outcome.cleared else exit_code(outcome)
+
+
+def pack(run_dir: Path, quiet: bool) -> ExitCode:
+    """Bundle the run beside its directory and verify the bundle as a stranger would."""
+    place = run_dir.with_name(run_dir.name + ".bundle")
+    packed = bundle(run_dir, place)
+    verification = verify(place, root=packed.root_digest)
+    if not quiet:
+        emit(f"bundle: {place}\nroot digest: {packed.root_digest}")
+        emit(verdict_line(verification))
+    return verification.exit_code
+
+
+def verdict_line(verification: Verification) -> str:
+    """How many claims a stranger can verify, and which are contradicted."""
+    counts = ", ".join(f"{len(verification.of(state))} {state.value}" for state in State)
+    wrong = [
+        f"\n  {claim.subject}: {claim.message}" for claim in verification.of(State.CONTRADICTED)
+    ]
+    return f"verify: {counts}{''.join(wrong)}"

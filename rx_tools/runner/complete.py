@@ -1,0 +1,90 @@
+"""Everything after the preflight, in order, from wherever the run stands."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from rx_tools.checks.deciding.decide import Decision
+from rx_tools.errors import RxError, UnverifiedError
+from rx_tools.model.names import Gate
+from rx_tools.planning.plan import PlannedArm
+from rx_tools.runner import clearance
+from rx_tools.runner.arm import Workshop
+from rx_tools.runner.capacity import CapacityBlockedError
+from rx_tools.runner.conclude import conclude
+from rx_tools.runner.experiment import freeze_selection, run_arms, with_rate, workshop
+from rx_tools.runner.gates import GateTable
+from rx_tools.runner.preflight.measure import clear, judge, measure_starts, recorded_facts
+from rx_tools.runner.record import Outcome, post
+from rx_tools.runner.resume import steps_completed
+from rx_tools.runner.stop import StopSignal
+from rx_tools.runner.workbench import Workbench
+
+
+def complete(
+    bench: Workbench, stop: StopSignal, *, jobs: int, accepted: Sequence[Gate]
+) -> tuple[Decision, dict[str, Any]]:
+    """Selection, confirmation, scoring and decision; the record is right however it ends."""
+    shop = workshop(bench, stop)
+    try:
+        train_all(bench, shop, jobs=jobs, accepted=accepted)
+    except CapacityBlockedError as error:
+        end_blocked(bench, error)
+        raise
+    except (RxError, KeyboardInterrupt) as error:
+        bench.ledger.append("run_interrupted", {"reason": str(error) or "interrupted"})
+        post(bench.run, bench.ledger, "Execution stopped; finished arms are kept.")
+        raise
+    return conclude(bench)
+
+
+def train_all(bench: Workbench, shop: Workshop, *, jobs: int, accepted: Sequence[Gate]) -> None:
+    """Every arm of both phases, the selection frozen between them."""
+    run_arms(bench, shop, bench.plan.selection, jobs=jobs, resume=True)
+    if bench.plan.selection:
+        freeze_selection(bench)
+        clear_confirmation(bench, accepted, bench.tell)
+    run_arms(bench, shop, bench.plan.confirmation, jobs=jobs, resume=True)
+
+
+def clear_confirmation(
+    bench: Workbench, accepted: Sequence[Gate], tell: Callable[[str], None]
+) -> None:
+    """Measure the waiting arms again at their frozen rate, judge, and clear them."""
+    arms = bench.plan.confirmation
+    if cleared(bench, arms):
+        return
+    waiting = [with_rate(bench, arm) for arm in arms]
+    measure_starts(bench, recorded_facts(bench), bench.data.fixed_batch(), waiting)
+    table = judge(bench, accepted)
+    refuse_closed(table)
+    clear(bench, table, arms)
+
+
+def cleared(bench: Workbench, arms: Sequence[PlannedArm]) -> bool:
+    """Whether a clearance names these arms already."""
+    named = [data["arms"] for data in clearance.events(bench.ledger.lines, "clearance_issued")]
+    return any(arm.name in names for names in named for arm in arms)
+
+
+def refuse_closed(table: GateTable) -> None:
+    """The confirmation does not start while a gate is closed."""
+    if table.closed:
+        names = ", ".join(gate.value for gate in table.closed)
+        raise UnverifiedError(
+            f"closed after the selection: {names}",
+            where="confirmation",
+            hint="the selection is kept; `rx status` shows the reasons",
+        )
+
+
+def end_blocked(bench: Workbench, error: CapacityBlockedError) -> None:
+    """The service stayed full: the record says so, with the real number of steps."""
+    outcome = Outcome(
+        status="failed",
+        verdict="inconclusive",
+        reason="incomplete_execution",
+        summary="The training service stayed full and the run was stopped.",
+        capacity_block=error.block(released_clients=True)
+        | {"comparison_steps_completed": steps_completed(bench.ledger.lines)},
+    )
+    post(bench.run, bench.ledger, "", outcome)

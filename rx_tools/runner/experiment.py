@@ -1,0 +1,190 @@
+"""The whole experiment: selection, confirmation, scoring, decision, each exactly once.
+
+Everything that was done is read from the ledger, so a second call goes on where the first stopped.
+"""
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from time import monotonic
+from typing import Any
+
+from rx_tools.errors import IntegrityError
+from rx_tools.model.names import CheckpointUri
+from rx_tools.planning import evidence_names as names
+from rx_tools.planning.plan import Grid, PlannedArm
+from rx_tools.runner import clearance
+from rx_tools.runner.arm import ArmJob, PairedBatches, Workshop
+from rx_tools.runner.arm_loop import train_arm
+from rx_tools.runner.capacity import CapacityPolicy
+from rx_tools.runner.clearance import events
+from rx_tools.runner.preflight.measure import known_starts
+from rx_tools.runner.record import post
+from rx_tools.runner.resume import known_batches, steps_completed
+from rx_tools.runner.score_arm import score_arm
+from rx_tools.runner.stop import StopSignal
+from rx_tools.runner.workbench import Workbench
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What the selection froze for one role: the rate, and whether it is at the grid's edge."""
+
+    rate: float
+    edge: bool
+
+
+def workshop(bench: Workbench, stop: StopSignal) -> Workshop:
+    """What the arms of this run work with."""
+    lines = bench.ledger.lines
+    return Workshop(
+        service=bench.service,
+        ledger=bench.ledger,
+        batches=bench.data,
+        evidence=bench.run.evidence,
+        work=bench.run.work,
+        capacity=CapacityPolicy(
+            monotonic,
+            stop.sleep,
+            lambda: steps_completed(bench.ledger.lines),
+            lambda error, seconds: note_wait(bench, str(error), seconds),
+        ),
+        stop=stop,
+        paired=PairedBatches(known_batches(lines)),
+        tell=bench.watch,
+    )
+
+
+def note_wait(bench: Workbench, error: str, seconds: float) -> None:
+    """A pause for capacity goes into the ledger and into the record before it begins."""
+    bench.ledger.append("capacity_waited", {"error": error, "seconds": seconds})
+    post(bench.run, bench.ledger, "Waiting for capacity of the training service.")
+
+
+def done(bench: Workbench, event: str) -> set[str]:
+    """The arms of which the ledger has this event."""
+    return {str(data["arm"]) for data in events(bench.ledger.lines, event)}
+
+
+def final_uri(bench: Workbench, arm: str) -> CheckpointUri:
+    """The final checkpoint of a finished arm."""
+    ended = [data for data in events(bench.ledger.lines, "arm_finished") if data["arm"] == arm]
+    return CheckpointUri(str(ended[-1]["uri"]))
+
+
+def job_of(bench: Workbench, arm: PlannedArm, number: int) -> ArmJob:
+    """The arm as the loop trains it; raises when its rate was never frozen."""
+    start = known_starts(bench)[arm.seed]
+    rate, schedule = rate_of(bench, arm), bench.plan.schedule
+    return ArmJob(
+        name=arm.name,
+        seed=arm.seed,
+        steps=arm.steps,
+        config=bench.config(arm, seeded=start.uri is None),
+        learning_rate=lambda step: schedule.rate(rate, step, arm.steps),
+        initial=start.uri,
+        clearance=f"clearance-{number}.json",
+        checkpoint_every=bench.plan.checkpoint_every,
+    )
+
+
+def rate_of(bench: Workbench, arm: PlannedArm) -> float:
+    """The arm's planned rate, or the one that the selection froze for its role."""
+    if arm.learning_rate is not None:
+        return arm.learning_rate
+    frozen = events(bench.ledger.lines, "selection_frozen")
+    if not frozen:
+        raise IntegrityError(
+            "its learning rate is not frozen yet",
+            where=arm.name,
+            hint="train the selection arms first; `rx run` does both in order",
+        )
+    return float(frozen[-1]["selected"][arm.grid])
+
+
+def run_arm(bench: Workbench, shop: Workshop, arm: PlannedArm, *, resume: bool) -> None:
+    """Clear, train, score and record one arm; what is done already is left alone."""
+    if arm.name not in done(bench, "arm_finished"):
+        started = arm.name in done(bench, "arm_started")
+        again = resume and started
+        number = clearance.admit(
+            bench.run, bench.ledger, bench.service.identity(), arm.name, resume=again
+        )
+        train_arm(job_of(bench, arm, number), shop, resume=again)
+    if arm.name not in done(bench, "arm_scored"):
+        shop.capacity.attempt(lambda: score_arm(bench, arm, final_uri(bench, arm.name)))
+        post(bench.run, bench.ledger, progress_sentence(bench))
+
+
+def progress_sentence(bench: Workbench) -> str:
+    """One plain sentence for a running record."""
+    finished = len(done(bench, "arm_scored") - {names.BASE})
+    return f"{finished} of {len(bench.plan.arms)} arms are trained and scored."
+
+
+def run_arms(
+    bench: Workbench, shop: Workshop, arms: Sequence[PlannedArm], *, jobs: int, resume: bool
+) -> None:
+    """Run the arms in order, `jobs` at a time; the first failure stops the ones that follow."""
+    if jobs <= 1:
+        for arm in arms:
+            run_arm(bench, shop, arm, resume=resume)
+        return
+    with ThreadPoolExecutor(jobs) as pool:
+        futures = [pool.submit(run_arm, bench, shop, arm, resume=resume) for arm in arms]
+        try:
+            for future in futures:
+                future.result()
+        except BaseException:
+            shop.stop.request()
+            raise
+
+
+def freeze_selection(bench: Workbench) -> Mapping[str, Choice]:
+    """Choose each grid's rate by its validation score and freeze it; once, and for ever."""
+    choices = {grid.id: choose(bench, grid) for grid in bench.plan.grids}
+    if events(bench.ledger.lines, "selection_frozen"):
+        return choices
+    selection = selection_record(bench, choices)
+    published = bench.publish_json(names.SELECTION, selection)
+    data = {
+        "selected": {grid: choice.rate for grid, choice in choices.items()},
+        "edge": {grid: choice.edge for grid, choice in choices.items()},
+        "selection": selection,
+    }
+    bench.ledger.append("selection_frozen", data, {published.name: published.sha256})
+    return choices
+
+
+def choose(bench: Workbench, grid: Grid) -> Choice:
+    """The rate with the lowest validation loss; a tie goes to the lower rate."""
+    scores = search_scores(bench, grid)
+    best = min(zip(scores, grid.learning_rates, strict=True))[1]
+    return Choice(best, best in (grid.learning_rates[0], grid.learning_rates[-1]))
+
+
+def search_scores(bench: Workbench, grid: Grid) -> list[float]:
+    """The validation score of each rate of a grid, rates ascending."""
+    scored = {str(data["arm"]): data for data in events(bench.ledger.lines, "arm_scored")}
+    return [float(scored[name]["value"]) for name in grid.arms]
+
+
+def selection_record(bench: Workbench, choices: Mapping[str, Choice]) -> dict[str, Any]:
+    """The record's `decision.selection`."""
+    return {
+        "frozen_before_confirmation": True,
+        "selected": {grid: choice.rate for grid, choice in choices.items()},
+        "grids": {grid.id: list(grid.learning_rates) for grid in bench.plan.grids},
+        "scores": {
+            arm: score
+            for grid in bench.plan.grids
+            for arm, score in zip(grid.arms, search_scores(bench, grid), strict=True)
+        },
+        "search_ref": names.items_file("search"),
+        "confirmation_ref": names.items_file("confirmation"),
+    }
+
+
+def with_rate(bench: Workbench, arm: PlannedArm) -> PlannedArm:
+    """The arm with its frozen rate."""
+    return replace(arm, learning_rate=rate_of(bench, arm))

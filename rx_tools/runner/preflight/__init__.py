@@ -1,0 +1,1 @@
+"""Measurements before the first training step, one module per gate."""

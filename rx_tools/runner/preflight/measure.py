@@ -1,0 +1,168 @@
+"""The preflight: every applicable gate measured in order, judged, and the clearance issued."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rx_tools.evidence.retained import retained_evidence
+from rx_tools.model.names import CheckpointUri, Gate
+from rx_tools.planning import evidence_names as names
+from rx_tools.planning.plan import PlannedArm
+from rx_tools.runner import clearance
+from rx_tools.runner.evaluator import freeze_evaluator
+from rx_tools.runner.gates import GateTable, judge_before_training
+from rx_tools.runner.preflight.activation import Value, measure_activation
+from rx_tools.runner.preflight.feasibility import measure_feasibility, projected_minutes
+from rx_tools.runner.preflight.honesty import measure_correctness
+from rx_tools.runner.preflight.pilot import run_pilot
+from rx_tools.runner.preflight.restoration import Start, measure_restoration
+from rx_tools.runner.preflight.sections import ORDER, publish_section, start
+from rx_tools.runner.preflight.service_check import ServiceFacts, check_service
+from rx_tools.runner.prepared import ItemKind
+from rx_tools.runner.record import SECTIONS, measured_sections, post
+from rx_tools.runner.score_arm import score_base
+from rx_tools.runner.workbench import Workbench
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the user decides beforehand: accepted gates, and metrics measured elsewhere."""
+
+    accepted: Sequence[Gate] = ()
+    supplied: Mapping[str, Value] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Preflight:
+    """What came out. `contradicted` names optimizers that are not what they were asked to be."""
+
+    table: GateTable
+    contradicted: tuple[str, ...]
+    minutes: float
+
+    @property
+    def cleared(self) -> bool:
+        """Whether the first arms may train."""
+        return not self.table.closed and not self.contradicted
+
+
+def preflight(bench: Workbench, wishes: Wishes) -> Preflight:
+    """Measure, judge, announce; a clearance exists afterwards only if every gate opens."""
+    post(bench.run, bench.ledger, "The preflight is running; no arm has trained.")
+    fixed = bench.data.fixed_batch()
+    facts = measure_service(bench)
+    freeze_items(bench)
+    scoring = score_base(bench, facts)
+    post(bench.run, bench.ledger, "The base model is evaluated; the preflight goes on.")
+    contradicted = measure_correctness(bench, facts)
+    starts = measure_starts(bench, facts, fixed, bench.plan.arms)
+    start(bench, names.ACTIVATION)
+    pilot = run_pilot(bench, facts, starts)
+    publish_section(bench, names.ACTIVATION, measure_activation(bench, pilot, wishes.supplied))
+    feasibility = measure_feasibility(bench, pilot, scoring)
+    publish_section(bench, names.FEASIBILITY, feasibility)
+    table = judge(bench, wishes.accepted)
+    outcome = Preflight(table, contradicted, projected_minutes(bench, pilot, scoring))
+    if outcome.cleared:
+        clear(bench, table, bench.plan.selection or bench.plan.confirmation)
+    return outcome
+
+
+def measure_service(bench: Workbench) -> ServiceFacts:
+    """What the service offers, published and announced."""
+    start(bench, names.SERVICE)
+    facts = check_service(bench, bench.data.fixed_batch(1))
+    document = {"service": facts.to_json(), "identity": identity_facts(bench)}
+    published = bench.publish_json(names.SERVICE, document)
+    files = {published.name: published.sha256}
+    bench.ledger.append("probe_finished", {"probe": "service", **facts.to_json()}, files)
+    return facts
+
+
+def identity_facts(bench: Workbench) -> dict[str, Any]:
+    """Who served the preflight."""
+    identity = bench.service.identity()
+    return clearance.service_facts(identity) | {"sdk_version": identity.sdk_version}
+
+
+def freeze_items(bench: Workbench) -> None:
+    """Freeze the evaluators before anything is scored, and publish their items without text."""
+    kinds: list[ItemKind] = ["confirmation", *(["search"] if bench.plan.selection else [])]
+    for kind in kinds:
+        bench.run.put_evidence(names.items_file(kind), bench.items_manifest(kind))
+        freeze_evaluator(bench, kind)
+
+
+def measure_starts(
+    bench: Workbench, facts: ServiceFacts, fixed: Any, arms: Sequence[PlannedArm]
+) -> dict[int, Start]:
+    """Restoration of these arms; how each seed starts goes into the ledger."""
+    start(bench, names.RESTORATION)
+    known = known_starts(bench)
+    section, starts = measure_restoration(bench, facts, fixed, arms, known)
+    for begun in starts.values():
+        if begun.seed not in known:
+            bench.ledger.append("initialization_recorded", begun.to_json())
+    publish_section(bench, names.RESTORATION, merged(bench, section))
+    return starts
+
+
+def merged(bench: Workbench, section: Mapping[str, Any]) -> dict[str, Any]:
+    """The new entries in place of the arms' earlier ones; every other arm keeps its own."""
+    earlier = measured_sections(bench.run).get(SECTIONS[names.RESTORATION], {})
+    entries = {entry["name"]: entry for entry in earlier.get("arms", ())}
+    entries |= {entry["name"]: entry for entry in section["arms"]}
+    return {"version": 1, "arms": list(entries.values())}
+
+
+def known_starts(bench: Workbench) -> dict[int, Start]:
+    """How the arms of each seed start, as the ledger recorded it."""
+    recorded = clearance.events(bench.ledger.lines, "initialization_recorded")
+    return {
+        int(data["seed"]): Start(
+            int(data["seed"]),
+            CheckpointUri(str(data["uri"])) if data["uri"] else None,
+            data["immutable"] is True,
+        )
+        for data in recorded
+    }
+
+
+def judge(bench: Workbench, accepted: Sequence[Gate]) -> GateTable:
+    """Post the record, judge the gates on it, and write each answer into the ledger."""
+    record = post(bench.run, bench.ledger, "The preflight is measured; no arm has trained.")
+    evidence = retained_evidence(record, bench.run.evidence)
+    table = judge_before_training(bench.spec, record, evidence, accepted)
+    for gate, result in table.results.items():
+        reasons = [reason.message for reason in result.reasons[:5]]
+        data = {"gate": gate.value, "status": result.status.value, "reasons": reasons}
+        bench.ledger.append("gate_judged", data)
+    for gate in table.used_acceptances:
+        bench.ledger.append("unverified_accepted", {"gate": gate.value})
+    return table
+
+
+def clear(bench: Workbench, table: GateTable, arms: Sequence[PlannedArm]) -> None:
+    """Issue the clearance that these arms spend."""
+    bound = [path.name for name in ORDER if (path := bench.run.newest(name))]
+    clearance.issue(
+        bench.run,
+        bench.ledger,
+        bench.service.identity(),
+        arms=[arm.name for arm in arms],
+        gates=table.statuses,
+        accepted=[gate.value for gate in table.used_acceptances],
+        evidence=bound,
+    )
+
+
+def recorded_facts(bench: Workbench) -> ServiceFacts:
+    """What the preflight found out about the service, from the ledger."""
+    probes = clearance.events(bench.ledger.lines, "probe_finished")
+    found = [data for data in probes if data["probe"] == "service"][-1]
+    return ServiceFacts(
+        exports=found["exports"] is True,
+        seeds=found["seeds"] is True,
+        observes=found["observes"] is True,
+        accepted=dict(found["accepted"]),
+    )

@@ -1,0 +1,284 @@
+"""The run record, assembled from the ledger and the published evidence alone.
+
+Assembling twice gives the same record, so a resumed run goes on exactly where it stood. Every
+update is kept; later ones only add.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rx_tools.evidence.digest import sha256_file
+from rx_tools.evidence.ledger import Ledger, LedgerLine
+from rx_tools.evidence.publish import publish
+from rx_tools.evidence.run_dir import RunDir, pretty
+from rx_tools.evidence.strict_json import read_document
+from rx_tools.model.json import JsonObject, as_list, as_object
+from rx_tools.planning import evidence_names as names
+from rx_tools.runner.clearance import events
+
+SECTIONS = {
+    names.CORRECTNESS: "correctness_preflight",
+    names.RESTORATION: "initialization_provenance",
+    names.ACTIVATION: "activation_calibration",
+    names.FEASIBILITY: "feasibility",
+}
+"""Evidence file → the record section that it holds under the same key."""
+
+KINDS = {
+    names.SCRIPT: "script",
+    names.CONFIG: "effective_config",
+    names.REVISION: "code_revision",
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended: execution, verdict, reason, and the figures of the decision."""
+
+    status: str
+    verdict: str
+    reason: str
+    summary: str
+    figures: dict[str, float] = field(default_factory=dict)
+    capacity_block: dict[str, Any] | None = None
+
+
+def assemble(
+    run: RunDir, lines: Sequence[LedgerLine], summary: str, outcome: Outcome | None = None
+) -> dict[str, Any]:
+    """The record as it stands; `outcome` only when the run has ended."""
+    finished = scored_arms(run, lines)
+    record: dict[str, Any] = {
+        "status": outcome.status if outcome else "running",
+        "summary": outcome.summary if outcome else summary,
+        "metrics": metrics(lines, finished, outcome),
+        "completed_arms": list(finished),
+    }
+    if outcome:
+        record |= {"verdict": outcome.verdict, "outcome_reason": outcome.reason}
+        record |= {"capacity_block": outcome.capacity_block} if outcome.capacity_block else {}
+    record |= declared(lines)
+    record |= with_restores(measured_sections(run), lines)
+    record |= {"evaluation": evaluation(run, lines)} if evaluators(run, lines) else {}
+    record |= {"loss_eval": loss_eval(run, lines)} if finished else {}
+    record |= {"decision": decision(run, lines)} if decided(run, lines) else {}
+    return record | {"evidence": evidence(run, lines, finished)}
+
+
+def declared(lines: Sequence[LedgerLine]) -> dict[str, Any]:
+    """Deviations as they were declared before training, and what is tested in their place."""
+    entries = events(lines, "deviations_declared")
+    latest = entries[-1] if entries else {"deviations": [], "original_hypothesis_tested": True}
+    record = {
+        "deviations": list(as_list(latest.get("deviations"))),
+        "original_hypothesis_tested": latest.get("original_hypothesis_tested"),
+    }
+    instead = latest.get("tested_instead")
+    return record | ({"tested_instead": instead} if instead else {})
+
+
+def measured_sections(run: RunDir) -> dict[str, Any]:
+    """The sections that the preflight measured, each from its newest evidence file."""
+    found = {key: run.newest(name) for name, key in SECTIONS.items()}
+    return {key: as_object(read_document(path).value)[key] for key, path in found.items() if path}
+
+
+def with_restores(sections: dict[str, Any], lines: Sequence[LedgerLine]) -> dict[str, Any]:
+    """Every restore of an arm, with the optimizer that answered after it, in its entry."""
+    key = SECTIONS[names.RESTORATION]
+    if key not in sections:
+        return sections
+    entries = [with_arm_restores(entry, lines) for entry in sections[key]["arms"]]
+    return sections | {key: sections[key] | {"arms": entries}}
+
+
+def with_arm_restores(entry: JsonObject, lines: Sequence[LedgerLine]) -> dict[str, Any]:
+    """One arm's entry with its true restore count and one optimizer check per restore."""
+    restores = [data for data in events(lines, "arm_restored") if data["arm"] == entry["name"]]
+    if not restores:
+        return dict(entry)
+    checks = {
+        data["after_restore"]: data
+        for data in events(lines, "optimizer_checked")
+        if data["arm"] == entry["name"] and data["after_restore"] > 0
+    }
+    answers = [restore_check(checks[number]) for number in sorted(checks)]
+    return dict(entry) | {
+        "restore_count": len(restores),
+        "optimizer_checks": [*entry["optimizer_checks"], *answers],
+    }
+
+
+def restore_check(data: JsonObject) -> dict[str, Any]:
+    """What the server showed of the optimizer after a restore, before the next update."""
+    observed = as_object(data.get("observation"))
+    shown = as_object(observed.get("last")) or as_object(data.get("actual"))
+    kind = as_object(observed.get("optimizer")).get("type")
+    return {
+        "after_restore": data["after_restore"],
+        "before_next_update": True,
+        "source": data["source"],
+        "actual": kind or as_object(data.get("actual")).get("type"),
+        "actual_config": {key: value for key, value in shown.items() if key != "type"},
+        "evidence_ref": "ledger.jsonl",
+    }
+
+
+def scored_arms(run: RunDir, lines: Sequence[LedgerLine]) -> dict[str, JsonObject]:
+    """Arm → its score event, for every arm that trained to its end and was scored."""
+    done = {str(data["arm"]) for data in events(lines, "arm_finished")}
+    return {
+        arm: data
+        for data in events(lines, "arm_scored")
+        if (arm := str(data["arm"])) in done and arm != names.BASE
+    }
+
+
+def metrics(
+    lines: Sequence[LedgerLine], finished: dict[str, JsonObject], outcome: Outcome | None
+) -> dict[str, Any]:
+    """The figures: the base evaluation first, then every finished arm, then the decision's."""
+    base = [data for data in events(lines, "arm_scored") if data["arm"] == names.BASE]
+    figures: dict[str, Any] = {}
+    if base:
+        figures["base_token_mean_nll"] = base[-1]["token_mean"]
+    figures |= dict(outcome.figures) if outcome else {}
+    figures["arms"] = {arm: arm_metrics(lines, arm, data) for arm, data in finished.items()}
+    return figures
+
+
+def arm_metrics(lines: Sequence[LedgerLine], arm: str, scored: JsonObject) -> dict[str, Any]:
+    """What the record says of one arm: its score, its updates and its rate."""
+    updates = [data for data in events(lines, "update_acknowledged") if data["arm"] == arm]
+    finished = [data for data in events(lines, "arm_finished") if data["arm"] == arm]
+    figures = {
+        "token_mean_nll": scored["token_mean"],
+        "n_tokens": scored["n_tokens"],
+        "n_examples": scored["n_examples"],
+        "steps": finished[-1]["steps"],
+    }
+    losses = [data["train_nll"] for data in updates if isinstance(data.get("train_nll"), float)]
+    if losses and all(math.isfinite(loss) for loss in losses):
+        figures |= {"train_nll_first": losses[0], "train_nll_last": losses[-1]}
+    return figures
+
+
+def evaluators(run: RunDir, lines: Sequence[LedgerLine]) -> dict[str, Any]:
+    """Evaluator id → provenance, as frozen before anything was scored."""
+    return {
+        str(data["evaluator_id"]): data["provenance"]
+        for data in events(lines, "evaluator_frozen")
+        if data.get("items") == "confirmation"
+    }
+
+
+def confirmation_scores(run: RunDir, lines: Sequence[LedgerLine]) -> list[dict[str, Any]]:
+    """One unrounded score per role and seed, and the base model's."""
+    rows = []
+    for data in events(lines, "arm_scored"):
+        arm = run.plan.arm(str(data["arm"]))
+        if data["items"] != "confirmation":
+            continue
+        row = {
+            "arm": arm.role if arm else names.BASE,
+            "metric": run.plan.evaluation.metric,
+            "value": data["value"],
+            "evaluator_id": data["evaluator_id"],
+        }
+        row |= {"seed": arm.seed} if arm else {}
+        rows.append(row | {"predictions_ref": names.predictions_file(str(data["arm"]))})
+    return rows
+
+
+def evaluation(run: RunDir, lines: Sequence[LedgerLine]) -> dict[str, Any]:
+    """The evaluator, every score, and what is compared."""
+    roles = list(dict.fromkeys(arm.role for arm in run.plan.confirmation))
+    return {
+        "version": 1,
+        "evaluators": evaluators(run, lines),
+        "scores": confirmation_scores(run, lines),
+        "comparisons": [{"metric": run.plan.evaluation.metric, "arms": roles}],
+    }
+
+
+def loss_eval(run: RunDir, lines: Sequence[LedgerLine]) -> dict[str, Any]:
+    """The held-out loss record of the confirmation arms."""
+    arms = {
+        str(data["arm"]): data["loss_eval"]
+        for data in events(lines, "arm_scored")
+        if data["items"] == "confirmation" and run.plan.arm(str(data["arm"]))
+    }
+    return {"aggregation": run.plan.evaluation.aggregation, "arms": arms}
+
+
+def decided(run: RunDir, lines: Sequence[LedgerLine]) -> bool:
+    """Whether the record has something to say under `decision`."""
+    return run.newest(names.OBSERVATIONS) is not None or bool(events(lines, "selection_frozen"))
+
+
+def decision(run: RunDir, lines: Sequence[LedgerLine]) -> dict[str, Any]:
+    """The reference to the observation rows, and the frozen selection."""
+    section: dict[str, Any] = {"version": 1}
+    rows = run.newest(names.OBSERVATIONS)
+    if rows:
+        section["observations_file"] = {"name": rows.name, "sha256": sha256_file(rows)}
+    frozen = events(lines, "selection_frozen")
+    return section | ({"selection": frozen[-1]["selection"]} if frozen else {})
+
+
+def evidence(
+    run: RunDir, lines: Sequence[LedgerLine], finished: dict[str, JsonObject]
+) -> dict[str, Any]:
+    """Every published file by name, kind and hash; final checkpoints; figures per arm."""
+    files = sorted(path for path in run.evidence.iterdir() if path.is_file())
+    return {
+        "version": 1,
+        "files": [
+            {"name": path.name, "kind": kind_of(path.name), "sha256": sha256_file(path)}
+            for path in files
+            if not path.name.startswith(".")
+        ],
+        "checkpoints": [
+            {"arm": data["arm"], "step": data["steps"], "uri": data["uri"]}
+            for data in events(lines, "arm_finished")
+        ],
+        "per_arm_metrics": {arm: arm_metrics(lines, arm, data) for arm, data in finished.items()},
+    }
+
+
+def kind_of(name: str) -> str:
+    """The evidence kind of a published file, from its planned name."""
+    if name in KINDS:
+        return KINDS[name]
+    return "predictions" if name.startswith("predictions-") else "metrics"
+
+
+def post(
+    run: RunDir, ledger: Ledger, summary: str, outcome: Outcome | None = None
+) -> dict[str, Any]:
+    """Write the next update and announce it; the ledger's files name its digest."""
+    record = assemble(run, ledger.lines, summary, outcome)
+    name = f"record-{len(run.record_paths()) + 1:04d}.json"
+    published = publish(run.updates, name, pretty(record))
+    ledger.append(
+        "record_posted", {"update": name, "status": record["status"]}, {name: published.sha256}
+    )
+    return record
+
+
+def with_contents(run: RunDir, record: JsonObject) -> dict[str, Any]:
+    """The record to hand in: every evidence file with its text, so that nothing is left behind."""
+    section = dict(as_object(record.get("evidence")))
+    files = [
+        dict(entry) | {"content": content_of(run.evidence / str(entry["name"]))}
+        for entry in as_list(section.get("files"))
+    ]
+    return dict(record) | {"evidence": section | {"files": files}}
+
+
+def content_of(path: Path) -> str:
+    """The exact text of an evidence file; all of them are UTF-8."""
+    return path.read_bytes().decode()

@@ -1,0 +1,89 @@
+"""Scoring a model under the frozen evaluator: predictions published, totals in the ledger."""
+
+from rx_tools.model.names import CheckpointUri
+from rx_tools.planning import evidence_names as names
+from rx_tools.planning.plan import PlannedArm
+from rx_tools.runner.evaluator import freeze_evaluator
+from rx_tools.runner.events import Scored
+from rx_tools.runner.preflight.service_check import ServiceFacts
+from rx_tools.runner.prepared import ItemKind
+from rx_tools.runner.score_rows import ScoredAs, jsonl, prediction_rows
+from rx_tools.runner.scoring import Scores, score_items
+from rx_tools.runner.service import Model
+from rx_tools.runner.workbench import Workbench
+
+
+def score_base(bench: Workbench, facts: ServiceFacts) -> tuple[float, int]:
+    """Score the untrained model on the confirmation items: (wall seconds, items)."""
+    arm = bench.plan.confirmation[0]
+    began = bench.timer()
+    model = bench.service.create(bench.config(arm, seeded=facts.seeds))
+    try:
+        told = scored_as(bench, "confirmation", names.BASE, names.BASE, None, None)
+        scores = score_model(bench, model, "confirmation", told)
+    finally:
+        model.release()
+    return bench.timer() - began, len(scores.items)
+
+
+def score_arm(bench: Workbench, arm: PlannedArm, uri: CheckpointUri) -> Scores:
+    """Load an arm's final checkpoint and score it on the items of its phase."""
+    kind: ItemKind = "search" if arm.phase == "selection" else "confirmation"
+    model, _ = bench.service.create_from_state(
+        bench.config(arm, seeded=False), uri, with_optimizer=False
+    )
+    try:
+        told = scored_as(bench, kind, arm.name, arm.role, arm.seed, uri)
+        return score_model(bench, model, kind, told)
+    finally:
+        model.release()
+
+
+def scored_as(
+    bench: Workbench,
+    kind: ItemKind,
+    name: str,
+    role: str,
+    seed: int | None,
+    uri: CheckpointUri | None,
+) -> ScoredAs:
+    """What the rows of one model carry beside the numbers."""
+    return ScoredAs(
+        arm=name,
+        role=role,
+        seed=seed,
+        metric=bench.plan.evaluation.metric,
+        evaluator_id=freeze_evaluator(bench, kind),
+        checkpoint=uri,
+    )
+
+
+def score_model(bench: Workbench, model: Model, kind: ItemKind, told: ScoredAs) -> Scores:
+    """Score every item, publish one prediction row each, and announce the totals."""
+    ids = bench.data.items(kind)
+    bench.ledger.append(
+        "scoring_started", {"arm": told.arm, "items": kind, "evaluator_id": told.evaluator_id}
+    )
+    scores = score_items(
+        model,
+        ids,
+        lambda start, stop: bench.data.eval_batch(kind, start, stop),
+        told=lambda done: bench.watch(Scored(told.arm, done, len(ids))),
+    )
+    rows = jsonl(prediction_rows(scores, told))
+    published = bench.run.put_evidence(names.predictions_file(told.arm), rows)
+    record = scores.loss_eval(bench.plan.evaluation.aggregation).record()
+    data = {
+        "arm": told.arm,
+        "items": kind,
+        "metric": told.metric,
+        "evaluator_id": told.evaluator_id,
+        "value": record["value"],
+        "token_mean": record["token_mean"],
+        "n_tokens": record["n_tokens"],
+        "n_examples": record["n_examples"],
+        "output_sha256": scores.output_sha256,
+        "loss_eval": record,
+    }
+    bench.ledger.append("arm_scored", data, {published.name: published.sha256})
+    return scores
