@@ -1,17 +1,9 @@
 """Every check by module, in the order of reports; nothing is found by scanning."""
 
-from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
-from typing import TypeAlias
 
-from rx_tools.model.evidence import Evidence
-from rx_tools.model.names import Gate
-from rx_tools.model.record import Record
-from rx_tools.model.result import Result
-from rx_tools.model.spec import Spec
-
-Judge: TypeAlias = Callable[[Spec, Record, Evidence], Result]
+from rx_tools.checks.judge import Judge
 
 SPEC_RULES = (
     "rx_tools.checks.spec_rules.completeness",
@@ -35,15 +27,19 @@ RECORD_RULES = (
     "rx_tools.checks.record_rules.timing",
 )
 UPDATE_RULES = ("rx_tools.checks.record_rules.updates",)
-GATES: Mapping[Gate, str] = {
-    Gate.CORRECTNESS: "rx_tools.checks.correctness",
-    Gate.RESTORATION: "rx_tools.checks.restoration",
-    Gate.ACTIVATION: "rx_tools.checks.activation",
-    Gate.FEASIBILITY: "rx_tools.checks.feasibility",
-    Gate.GENERATION_AUDIT: "rx_tools.checks.generation_audit",
-    Gate.EVALUATOR: "rx_tools.checks.evaluator",
-}
-ALL = (*SPEC_RULES, *RECORD_RULES, *UPDATE_RULES, *GATES.values())
+GATES = (
+    "rx_tools.checks.correctness",
+    "rx_tools.checks.restoration",
+    "rx_tools.checks.activation",
+    "rx_tools.checks.feasibility",
+    "rx_tools.checks.generation_audit",
+    "rx_tools.checks.evaluator",
+    "rx_tools.checks.evidence",
+    "rx_tools.checks.record",
+)
+"""The modules of the gates, for their manual pages; `checks.validation` calls their judges."""
+
+ALL = (*SPEC_RULES, *RECORD_RULES, *UPDATE_RULES, *GATES)
 
 OTHER_PAGES = ("rx_tools.evidence.strict_json", "rx_tools.checks.shape")
 """Modules that report codes of their own without being a check of this list."""
@@ -51,6 +47,6 @@ OTHER_PAGES = ("rx_tools.evidence.strict_json", "rx_tools.checks.shape")
 
 @cache
 def judge_of(module: str) -> Judge:
-    """The `judge` of a check, imported on first use."""
+    """The `judge` of a family of rules, imported on first use."""
     judge: Judge = import_module(module).judge
     return judge

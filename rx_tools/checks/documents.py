@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from rx_tools.checks.catalogue import GATES, RECORD_RULES, SPEC_RULES, judge_of
+from rx_tools.checks.catalogue import RECORD_RULES, SPEC_RULES, judge_of
 from rx_tools.checks.kinds import Kind
 from rx_tools.checks.shape import judge_shape
 from rx_tools.model.evidence import Evidence
@@ -39,8 +39,10 @@ def judge_document(kind: Kind, value: object) -> tuple[Finding, ...]:
 
 def judge_pair(spec_value: object, record_value: object, evidence: Evidence) -> PairAnswer:
     """A record against its spec: every rule, and every gate that applies."""
+    from rx_tools.checks.validation import judge_all
+
     spec, record = Spec.of(spec_value), Record.of(record_value)
-    gates = {gate: judge_of(module)(spec, record, evidence) for gate, module in GATES.items()}
+    gates = judge_all(spec, record, evidence)
     reasons = [finding for result in gates.values() for finding in result.reasons]
     on_spec = judge_document(Kind.SPEC, spec_value)
     on_record = judge_shape(record_value, Kind.RECORD, "record")

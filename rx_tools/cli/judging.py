@@ -60,7 +60,7 @@ def read_all(found: Iterable[Found]) -> Reading:
 def unreadable(error: UnreadableError) -> FileReport:
     """The report on a file that the strict reader refuses."""
     finding = Finding(error.code, Level.ERROR, error.what, "$", error.hint, "unknown")
-    placed = (Placed(finding, error.line, error.column),)
+    placed = (Placed.of(finding, (error.line, error.column)),)
     return FileReport(error.name, Kind.UNKNOWN, Status.INVALID, placed, error.exit_code)
 
 
@@ -96,9 +96,7 @@ def judge_files(found: Iterable[Found], evidence: Path | None, updates: bool) ->
 
 def report_on(read: Read, findings: Sequence[Finding]) -> FileReport:
     """Findings with their places in the text."""
-    placed = tuple(
-        Placed(finding, *read.document.position(finding.json_path)) for finding in findings
-    )
+    placed = tuple(Placed.of(item, read.document.position(item.json_path)) for item in findings)
     return FileReport.of(str(read.path), read.kind.value, status_of(findings), placed)
 
 
@@ -133,20 +131,8 @@ def update_findings(series: Sequence[Sequence[Read]]) -> Iterator[tuple[Path, tu
             yield read.path, result.reasons
 
 
-ANSWERS = {
-    "correctness_preflight": "correctness_validation",
-    "restoration_preflight": "restoration_validation",
-    "activation_gate": "activation_validation",
-    "feasibility": "feasibility",
-    "generation_audit": "generation_audit_validation",
-    "evaluator": "evaluator_validation",
-    "loss_eval": "loss_eval_validation",
-    "decision_rule": "decision_validation",
-    "evidence": "evidence_validation",
-    "record": "record_validation",
-}
-
-
 def validation_of(answer: PairAnswer) -> Mapping[str, object]:
     """The answers that the exchange's server would give, under its names."""
-    return {ANSWERS[gate.value]: result.details for gate, result in answer.gates.items()}
+    from rx_tools.checks.validation import ANSWERS
+
+    return {name: answer.gates[gate].details for name, gate in ANSWERS.items()}

@@ -1,12 +1,13 @@
 """Findings as every format prints them: placed in a file, counted once."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rx_tools.errors import ExitCode
 from rx_tools.model.names import Gate
 from rx_tools.model.result import EXIT_OF, Finding, Level, Result, Status
+from rx_tools.model.secrets import redacted
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +17,20 @@ class Placed:
     finding: Finding
     line: int
     column: int
+
+    @classmethod
+    def of(cls, finding: Finding, place: tuple[int, int]) -> "Placed":
+        """The finding at its place, with anything that looks like a credential taken out.
+
+        Every format prints what this returns, so that none of them can leak what a document holds.
+        """
+        safe = replace(
+            finding,
+            message=redacted(finding.message),
+            hint=redacted(finding.hint),
+            json_path=redacted(finding.json_path),
+        )
+        return cls(safe, *place)
 
 
 @dataclass(frozen=True, slots=True)

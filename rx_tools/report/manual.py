@@ -92,3 +92,20 @@ def render_page(page: Page) -> str:
 def render_index() -> str:
     """One line per code."""
     return "\n".join(f"{code}  {page.title}" for code, page in pages().items())
+
+
+def render_book() -> str:
+    """All pages as one Markdown document, families in the order of their first code."""
+    families: dict[str, list[Page]] = {}
+    for page in pages().values():
+        families.setdefault(page.family, []).append(page)
+    parts = [chapter(family, listed) for family, listed in families.items()]
+    head = "# Codes\n\nGenerated from the modules of the checks; `rx explain CODE` prints the same."
+    return "\n\n".join([head, *parts]) + "\n"
+
+
+def chapter(family: str, listed: list[Page]) -> str:
+    """One family: its codes, then its sections."""
+    codes = "\n".join(f"- `{page.code}`: {page.title}" for page in listed)
+    body = "\n\n".join(f"**{name}.** {text}" for name, text in listed[0].sections.items())
+    return f"## {family.rstrip('.')}\n\n{codes}\n\n{body}"

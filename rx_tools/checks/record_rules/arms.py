@@ -1,8 +1,7 @@
 """The arms that a record speaks of are the planned ones, with the same figures everywhere.
 
-**What.** `completed_arms`, `metrics.arms`, checkpoints and per-arm metrics name planned arms (and
-untrained baselines such as `base`); an arm completes with its metrics; a figure that stands in two
-places is the same in both; a checkpoint lies at the arm's last planned step or before it.
+**What.** Checkpoints name planned arms, at their last planned step or before it; a figure
+that stands in two places is the same in both.
 
 **Why.** A record is read by name: a misspelt arm is a missing arm. Two values for one figure leave
 open which of them was measured.
@@ -17,53 +16,35 @@ from typing import Any
 
 from rx_tools.checks.ruling import objects_at, on_record, ruled
 from rx_tools.model.evidence import Evidence
-from rx_tools.model.json import as_list, as_object, is_integer, is_number
+from rx_tools.model.json import as_object, is_integer, is_number
 from rx_tools.model.json_path import below
 from rx_tools.model.record import Record
 from rx_tools.model.result import Finding, Level, Result
 from rx_tools.model.spec import Spec
 
 CODES: Mapping[str, str] = {
-    "RX230": "an arm is named that the spec does not plan",
-    "RX231": "an arm completed without any metric",
+    "RX230": "a checkpoint belongs to no planned arm",
     "RX232": "a figure has two values",
     "RX233": "a checkpoint lies beyond the arm's planned steps",
 }
 
-COMPLETED = "$.completed_arms"
-
 
 def judge(spec: Spec, record: Record, evidence: Evidence) -> Result:
     """Judge the record; names against the spec where there is one."""
-    found = [*without_metrics(record), *two_values(record)]
+    found = [*two_values(record)]
     if spec.arm_names:
         found += [*unplanned(spec, record), *beyond(spec, record)]
     return ruled(found)
 
 
 def unplanned(spec: Spec, record: Record) -> Iterator[Finding]:
-    """Completed arms must be planned; other mentions are only warned about."""
-    for index, name in enumerate(as_list(record.raw.get("completed_arms"))):
-        if isinstance(name, str) and name not in spec.arm_names:
-            message = f"{name!r} is no planned arm"
-            yield on_record("RX230", Level.ERROR, message, below(COMPLETED, index))
+    """A checkpoint of an arm that nobody planned; untrained baselines have none."""
     evidence = record.section("evidence")
     for path, checkpoint in objects_at(evidence.get("checkpoints"), "$.evidence.checkpoints"):
         name = checkpoint.get("arm")
         if isinstance(name, str) and name not in spec.arm_names:
             message = f"a checkpoint of {name!r}, which is no planned arm"
             yield on_record("RX230", Level.WARNING, message, below(path, "arm"))
-
-
-def without_metrics(record: Record) -> Iterator[Finding]:
-    """Where per-arm metrics are given at all, each completed arm has some."""
-    told = {**retained(record), **record.arm_metrics}
-    if not told:
-        return
-    for index, name in enumerate(as_list(record.raw.get("completed_arms"))):
-        if isinstance(name, str) and not told.get(name):
-            message = f"{name!r} completed without a metric"
-            yield on_record("RX231", Level.UNVERIFIED, message, below(COMPLETED, index))
 
 
 def two_values(record: Record) -> Iterator[Finding]:

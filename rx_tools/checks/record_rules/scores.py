@@ -73,8 +73,8 @@ def means(spec: Spec, record: Record) -> Iterator[Finding]:
         value, cell = score.get("value"), cell_of(score)
         if cell is None or not is_number(value):
             continue
-        arm, *rest = cell
-        found = rows.get(cell) or rows.get((roles.get(arm) or arm, *rest))
+        arm, seed, metric, evaluator = cell
+        found = rows.get(cell) or rows.get((roles.get(arm) or arm, seed, metric, evaluator))
         if found and not reproduces(value, mean := math.fsum(found) / len(found)):
             message = f"the score is {value!r}, the mean of its {len(found)} rows {mean!r}"
             hint = "report means unrounded"
