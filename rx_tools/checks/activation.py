@@ -92,31 +92,30 @@ def metric_problems(
         message = f"{name}: the spec accepts no resolved range."
         yield Problem(Status.UNVERIFIED, "RX340", message, "$.activation_gate.checks", "spec")
         return
-    scalar, problem = scalar_of(name, value, place)
+    problem = shape_problem(name, value, place)
     if problem:
         yield problem
         return
     if limits:
-        yield from range_problems(name, plan, scalar, place)
+        yield from range_problems(name, plan, value, place)
     if isinstance(choices, list):
-        yield from choice_problems(name, choices, scalar, spec, place)
+        yield from choice_problems(name, choices, value, spec, place)
 
 
-def scalar_of(name: str, value: Any, place: str) -> tuple[Any, Problem | None]:
-    """The one value that every arm concerned has; a mapping of arms must agree."""
-    if isinstance(value, Mapping) and value:
-        items = list(value.values())
-        if not all(same(item, items[0]) for item in items):
-            message = f"{name}: the arms concerned differ."
-            return None, Problem(Status.FAILED, "RX343", message, place)
-        value = items[0]
+def shape_problem(name: str, value: Any, place: str) -> Problem | None:
+    """Why a value is not the one scalar that every arm concerned has."""
     if value is None or value in ({}, ""):
-        message = f"{name}: not recorded."
-        return None, Problem(Status.UNVERIFIED, "RX341", message, place)
+        return Problem(Status.UNVERIFIED, "RX341", f"{name}: not recorded.", place)
+    if isinstance(value, Mapping) and differ(list(value.values())):
+        return Problem(Status.FAILED, "RX343", f"{name}: the arms concerned differ.", place)
     if isinstance(value, list | Mapping):
-        message = f"{name}: one scalar is expected."
-        return None, Problem(Status.INVALID, "RX344", message, place)
-    return value, None
+        return Problem(Status.INVALID, "RX344", f"{name}: one scalar is expected.", place)
+    return None
+
+
+def differ(values: list[Any]) -> bool:
+    """Whether a list holds two different values."""
+    return not all(same(value, values[0]) for value in values)
 
 
 def range_problems(name: str, plan: JsonObject, value: Any, place: str) -> Iterator[Problem]:

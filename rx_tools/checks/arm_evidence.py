@@ -7,8 +7,8 @@ from typing import Any
 from rx_tools.checks.grading import (
     Check,
     Problem,
-    count,
     examine,
+    grade,
     is_sha256,
     is_text,
     one_of,
@@ -115,8 +115,9 @@ def optimizer_problems(
 ) -> Iterator[Problem]:
     """One check at creation and one after every restore, each against what the arm asked for."""
     name, restores = as_text(arm.get("name")), entry.get("restore_count")
-    yield from examine(entry, {"restore_count": count}, "RX324", name, path)
-    if not (is_integer(restores) and 0 <= restores <= MOST_RESTORES):
+    problems = list(examine(entry, {"restore_count": restore_count}, "RX324", name, path))
+    yield from problems
+    if problems or not is_integer(restores):
         return
     checks = [as_object(check) for check in as_list(entry.get("optimizer_checks"))]
     place = below(path, "optimizer_checks")
@@ -131,6 +132,11 @@ def optimizer_problems(
     if len(checks) > restores + 1:
         message = f"{name}: more optimizer checks than restores."
         yield Problem(Status.INVALID, "RX324", message, place)
+
+
+def restore_count(value: object) -> Status:
+    """A count that a run can reach."""
+    return grade(value, lambda item: is_integer(item) and 0 <= item <= MOST_RESTORES)
 
 
 def check_problems(

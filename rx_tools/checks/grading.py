@@ -134,12 +134,12 @@ def non_negative(value: object) -> Status:
 
 def count(value: object) -> Status:
     """An integer that is not below zero."""
-    return grade(value, lambda item: is_integer(item) and item >= 0)
+    return grade(value, lambda item: is_integer(item) and is_number(item) and item >= 0)
 
 
 def integer(value: object) -> Status:
-    """An integer."""
-    return grade(value, is_integer)
+    """An integer that a double can hold."""
+    return grade(value, lambda item: is_integer(item) and is_number(item))
 
 
 def true(value: object) -> Status:

@@ -43,7 +43,7 @@ def phase_of(timed: Mapping[str, Any]) -> Phase | None:
     )
     if not (is_positive(seconds) and is_positive(units) and is_positive(planned)):
         return None
-    if not (is_number(samples) and samples >= 0):
+    if not (is_number(samples) and samples >= 0 and is_allocation(timed.get("gpu_count"))):
         return None
     wall, planned_samples = seconds / units * planned, samples / units * planned
     if not (is_number(wall) and is_number(planned_samples)):
@@ -54,6 +54,11 @@ def phase_of(timed: Mapping[str, Any]) -> Phase | None:
 def is_positive(value: object) -> TypeGuard[int | float]:
     """A finite number above zero."""
     return is_number(value) and value > 0
+
+
+def is_allocation(gpus: object) -> bool:
+    """No statement about GPUs, or a finite number of them."""
+    return gpus is None or (is_number(gpus) and gpus >= 0)
 
 
 def gpu_hours_of(timed: Mapping[str, Any], wall_seconds: float) -> float | None:
@@ -68,7 +73,7 @@ def gpu_hours_of(timed: Mapping[str, Any], wall_seconds: float) -> float | None:
 def reserve_of(recovery: JsonObject) -> Phase | None:
     """The recovery reserve, which must be positive."""
     seconds = recovery.get("seconds")
-    if not is_positive(seconds):
+    if not (is_positive(seconds) and is_allocation(recovery.get("gpu_count"))):
         return None
     return Phase(seconds, 1, 0.0, gpu_hours_of(recovery, seconds))
 

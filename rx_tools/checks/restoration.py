@@ -83,7 +83,7 @@ def all_checks(spec: Spec, record: Record) -> Iterator[Check]:
             yield arm_check(arm, entries.get(as_text(arm.get("name")), []), context)
     for index, arms in enumerate(groups):
         found = [entries.get(as_text(arm.get("name")), []) for arm in arms]
-        if all(len(matches) == 1 for matches in found):
+        if found and all(len(matches) == 1 for matches in found):
             members = [matches[0] for matches in found]
             yield from group_checks(index, arms, members, lone_allowed, context.fixed_batch)
 
