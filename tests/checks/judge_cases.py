@@ -16,8 +16,8 @@ from rx_tools.model.result import Level
 from rx_tools.model.spec import Spec
 
 FOLDER = Path(__file__).parents[1] / "cases"
-PATHS = sorted(FOLDER.glob("*/*.json"))
 GATES = {gate.value.removesuffix("_preflight").removesuffix("_gate"): gate for gate in JUDGES}
+PATHS = sorted(path for path in FOLDER.glob("*/*.json") if path.parent.name in GATES)
 
 
 def load(path):
