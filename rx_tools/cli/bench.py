@@ -19,7 +19,7 @@ from rx_tools.local.assets import tokenizer_folder
 from rx_tools.model.json import as_object
 from rx_tools.runner.begin import Request, begin, default_run_dir
 from rx_tools.runner.events import Event, nobody
-from rx_tools.runner.prepare import prepare
+from rx_tools.runner.prepare import prepare, served_tokenizer
 from rx_tools.runner.service import TrainingService
 from rx_tools.runner.workbench import Workbench
 
@@ -93,16 +93,22 @@ def workbench(asked: Asked) -> Iterator[Workbench]:
     """An open run with its service connected and its data prepared."""
     run, ledger = opened(asked)
     with ledger, serving_for(run, asked) as service:
-        tokenizer = tokenizer_folder() if run.rehearsal else str(run.spec.value["base_model"])
         yield Workbench(
             run=run,
             ledger=ledger,
             service=service,
-            data=prepare(run.plan, as_object(run.spec.value), tokenizer, asked.data),
+            data=prepare(run.plan, as_object(run.spec.value), tokenizer(run, service), asked.data),
             timer=time.monotonic,
             tell=(lambda line: None) if asked.quiet else say,
             watch=asked.watch,
         )
+
+
+def tokenizer(run: RunDir, service: TrainingService) -> Path | str:
+    """The built-in one in a rehearsal, else what the service names for the base model."""
+    if run.rehearsal:
+        return tokenizer_folder()
+    return served_tokenizer(service, run.plan, as_object(run.spec.value))
 
 
 def serving_for(run: RunDir, asked: Asked) -> AbstractContextManager[TrainingService]:

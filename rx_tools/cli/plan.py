@@ -14,6 +14,7 @@ from rx_tools.evidence.digest import sha256_of
 from rx_tools.evidence.strict_json import read_document
 from rx_tools.model.json import as_object
 from rx_tools.planning.derive import Derivation, derive
+from rx_tools.planning.names import experiment_name
 from rx_tools.report.plan import plan_lines
 
 
@@ -41,7 +42,7 @@ def command(
     derivation = derive(
         as_object(document.value),
         sha256_of(spec.read_bytes()),
-        experiment=experiment_name(spec),
+        experiment=experiment_name(spec.name),
         answers=given,
     )
     show(derivation, format, quiet)
@@ -50,11 +51,6 @@ def command(
     if output:
         write_new(output, derivation.plan.to_json())
     return ExitCode.OK
-
-
-def experiment_name(spec: Path) -> str:
-    """The experiment's id: the file name up to its first dot."""
-    return spec.name.split(".")[0] or "experiment"
 
 
 def write_new(path: Path, document: dict[str, Any]) -> None:

@@ -1,14 +1,14 @@
 """Opening a run: the directory, the ledger's first lines, and what is published at once."""
 
-import json
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from rx_tools import __version__
+from rx_tools.errors import IntegrityError
 from rx_tools.evidence.digest import sha256_of
 from rx_tools.evidence.ledger import Clock, Ledger
 from rx_tools.evidence.run_dir import RunDir, create_run_dir, pretty
@@ -17,6 +17,9 @@ from rx_tools.model.json import as_object
 from rx_tools.model.names import Sha256
 from rx_tools.planning import evidence_names as names
 from rx_tools.planning.derive import derive, frozen
+from rx_tools.planning.from_plan import answers_of
+from rx_tools.planning.names import experiment_name
+from rx_tools.planning.plan import SCHEMA as PLAN_SCHEMA
 from rx_tools.planning.plan import Plan
 from rx_tools.planning.rehearsal import (
     ANSWERS,
@@ -40,14 +43,9 @@ class Request:
     like: str | None
 
 
-def experiment_name(spec: Path) -> str:
-    """The experiment's id: the file name up to its first dot."""
-    return spec.name.split(".")[0] or "experiment"
-
-
 def default_run_dir(spec: Path, now: datetime) -> Path:
     """`runs/<experiment>-<UTC time>`."""
-    return Path("runs") / f"{experiment_name(spec)}-{now:%Y%m%dT%H%M%SZ}"
+    return Path("runs") / f"{experiment_name(spec.name)}-{now:%Y%m%dT%H%M%SZ}"
 
 
 def begin(request: Request, path: Path, clock: Clock) -> tuple[RunDir, Ledger]:
@@ -57,8 +55,8 @@ def begin(request: Request, path: Path, clock: Clock) -> tuple[RunDir, Ledger]:
     plan = planned(request, spec, sha256_of(content), original)
     run = create_run_dir(
         path,
-        run_id=f"{experiment_name(request.spec)}-{secrets.token_hex(4)}",
-        experiment=experiment_name(request.spec),
+        run_id=f"{experiment_name(request.spec.name)}-{secrets.token_hex(4)}",
+        experiment=experiment_name(request.spec.name),
         spec=content,
         plan=plan,
         original=original if request.stage else None,
@@ -80,18 +78,47 @@ def judged_spec(request: Request, original: bytes) -> tuple[dict[str, Any], byte
 
 
 def planned(request: Request, spec: dict[str, Any], digest: Sha256, original: bytes) -> Plan:
-    """The plan that was handed in, if it is of this spec, else the one that the spec yields."""
-    answers = dict(request.answers)
-    if request.stage:
-        answers = dict(ANSWERS) | answers
+    """The plan that the spec yields with the answers given, those of a handed-in plan included."""
+    given = handed_in(request.plan, (digest, sha256_of(original)))
+    answers = answers_of(given) if given else {}
+    answers = (dict(ANSWERS) if request.stage else {}) | answers | dict(request.answers)
     derivation = derive(
         spec,
         digest,
-        experiment=experiment_name(request.spec),
+        experiment=experiment_name(request.spec.name),
         answers=answers,
         derived_from=sha256_of(original) if request.stage else None,
     )
-    return frozen(derivation)
+    plan = frozen(derivation)
+    if (
+        given
+        and given.spec_sha256 == digest
+        and given != replace(plan, experiment=given.experiment)
+    ):
+        raise IntegrityError(
+            "does not follow from the spec and its own answers",
+            where=str(request.plan),
+            hint="it was edited; write it again with `rx plan SPEC -o PLAN`",
+        )
+    return plan
+
+
+def handed_in(path: Path | None, digests: tuple[Sha256, ...]) -> Plan | None:
+    """The plan of `--plan`; one that was made for another spec is refused."""
+    if path is None:
+        return None
+    document = as_object(read_document(path).value)
+    problems = [] if document.get("schema") == PLAN_SCHEMA else [f"is no {PLAN_SCHEMA}"]
+    if problems or document.get("spec_sha256") not in digests:
+        raise IntegrityError(
+            (problems or ["is the plan of another spec"])[0],
+            where=str(path),
+            hint="write one with `rx plan SPEC -o PLAN`",
+        )
+    try:
+        return Plan.from_json(document)
+    except (TypeError, KeyError) as error:
+        raise IntegrityError(f"is no whole plan: {error}", where=str(path)) from error
 
 
 def open_ledger(run: RunDir, ledger: Ledger, request: Request, original: bytes) -> None:
@@ -149,14 +176,3 @@ def revision(run: RunDir, request: Request) -> str:
     if request.stage:
         lines.append(f"service {request.stage.revision} (embedded, rehearsal)")
     return "\n".join(lines) + "\n"
-
-
-def plan_answers(path: Path | None) -> Mapping[str, Any]:
-    """The answers file of `--answers`, empty without one."""
-    return as_object(read_document(path).value) if path else {}
-
-
-def same_plan(given: Path, derived: Plan) -> bool:
-    """Whether a plan handed in with `--plan` is this spec's plan."""
-    document = as_object(read_document(given).value)
-    return bool(json.loads(json.dumps(derived.to_json())) == document)

@@ -87,8 +87,8 @@ def identity_facts(bench: Workbench) -> dict[str, Any]:
 
 def freeze_items(bench: Workbench) -> None:
     """Freeze the evaluators before anything is scored, and publish their items without text."""
-    kinds: list[ItemKind] = ["confirmation", *(["search"] if bench.plan.selection else [])]
-    for kind in kinds:
+    kinds: tuple[ItemKind, ...] = ("confirmation", "search")
+    for kind in kinds[: 2 if bench.plan.selection else 1]:
         bench.run.put_evidence(names.items_file(kind), bench.items_manifest(kind))
         freeze_evaluator(bench, kind)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from rx_tools.errors import ServiceError
 from rx_tools.planning.plan import PlannedArm
+from rx_tools.runner.prepare import refuse_unserved
 from rx_tools.runner.service import Datum, Model, NotOfferedError
 from rx_tools.runner.workbench import Workbench
 
@@ -34,14 +35,7 @@ def check_service(bench: Workbench, example: Sequence[Datum]) -> ServiceFacts:
 
     Raises `ServiceError` when the base model is not served or an arm's optimizer is refused.
     """
-    served = bench.service.capabilities().models
-    wanted = str(bench.spec["base_model"])
-    if wanted not in served:
-        raise ServiceError(
-            f"{wanted} is not served (served: {', '.join(served) or 'nothing'})",
-            where="service",
-            hint="declare the closest served model of its family as a deviation of the spec",
-        )
+    refuse_unserved(bench.service, str(bench.spec["base_model"]))
     configurations = {
         (arm.optimizer.type, tuple(sorted(arm.optimizer.parameters.items()))): arm
         for arm in bench.plan.arms
