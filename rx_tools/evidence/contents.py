@@ -26,6 +26,7 @@ from rx_tools.evidence.layout import (
 )
 from rx_tools.evidence.ledger_reading import LedgerReading, judge_ledger
 from rx_tools.evidence.names import check_name, twin_of
+from rx_tools.evidence.secrets import refuse_secrets
 from rx_tools.evidence.strict_json import parse_document
 from rx_tools.model.json import as_object
 from rx_tools.model.record import Record
@@ -51,6 +52,8 @@ def collect(run_dir: Path) -> dict[str, bytes]:
     contents[RECORD] = contents[max(updates, key=update_number)]
     contents[LEDGER] = snapshot(contents[LEDGER], run_dir / LEDGER)
     check_evidence(contents, run_dir)
+    for path, data in contents.items():
+        refuse_secrets(path, data)
     return contents
 
 

@@ -27,6 +27,7 @@ from rx_tools.evidence.ledger_reading import (
     read_ledger,
     time_text,
 )
+from rx_tools.evidence.secrets import redacted
 from rx_tools.model.names import Sha256
 
 __all__ = ["Fault", "Head", "Ledger", "LedgerFinding", "LedgerLine", "LedgerReading", "read_ledger"]
@@ -108,7 +109,7 @@ class Ledger:
         """
         with self._lock:
             self.refuse_strangers()
-            raw = compact(self.next_line(event, dict(data), dict(files or {})))
+            raw = compact(self.next_line(event, redacted(dict(data)), dict(files or {})))
             line = parse(raw, sha256_of(raw))
             self.write(raw + b"\n")
             self._lines.append(line)

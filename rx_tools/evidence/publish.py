@@ -21,6 +21,7 @@ from rx_tools.evidence.digest import chunks_of, sha256_file
 from rx_tools.evidence.folders import locked, sync_folder, try_lock, write_all
 from rx_tools.evidence.layout import EVIDENCE
 from rx_tools.evidence.names import check_name, folded
+from rx_tools.evidence.secrets import refuse_secrets
 from rx_tools.model.names import Sha256
 
 Content: TypeAlias = bytes | Path | Iterable[bytes]
@@ -42,14 +43,15 @@ def publish(folder: Path, name: str, content: Content) -> Published:
 
     Publishing the same bytes again answers as the first time. Raises `IntegrityError` for other
     bytes under a published name (it tells the digest that is there), for a name that is not
-    allowed and for one that only case or Unicode form distinguishes from a published one;
-    `DocumentError` when the caps of a run's evidence break; `DiskError` when the disk gives out,
-    with the folder as it was.
+    allowed or that only case or Unicode form distinguishes from a published one, and for a file
+    that holds a credential; `DocumentError` when the caps of a run's evidence break; `DiskError`
+    when the disk gives out, with the folder as it was.
     """
     check_name(name)
     with disk_errors(folder, name), temporary(folder) as (descriptor, path):
         published = copy(name, content, descriptor)
         os.fsync(descriptor)
+        refuse_secrets(name, path.read_bytes())
         with locked(folder):
             if is_new(folder, published):
                 refuse_twin(folder, published)

@@ -19,6 +19,7 @@ from rx_tools.evidence.layout import (
     update_number,
 )
 from rx_tools.evidence.manifest import parse_manifest
+from rx_tools.evidence.secrets import scan
 from rx_tools.model.json import as_list, as_object
 
 
@@ -35,6 +36,7 @@ def verify_files(files: Mapping[str, bytes]) -> Iterator[Claim]:
         yield verified(MANIFEST, f"{len(listed)} files, each with the listed SHA-256, no others")
     yield from missing_documents(files)
     yield verify_caps(files)
+    yield from verify_secrets(files)
 
 
 def differences(files: Mapping[str, bytes], listed: Mapping[str, str]) -> Iterator[Claim]:
@@ -53,6 +55,14 @@ def missing_documents(files: Mapping[str, bytes]) -> Iterator[Claim]:
     for name in (*REQUIRED, RECORD, BUNDLE):
         if name not in files:
             yield incomplete(name, "is missing")
+
+
+def verify_secrets(files: Mapping[str, bytes]) -> Iterator[Claim]:
+    """No file holds what looks like a credential."""
+    hits = [(path, hit) for path, data in files.items() for hit in scan(data, {})[:1]]
+    yield from (contradicted(path, f"holds a secret: {hit}") for path, hit in hits)
+    if not hits:
+        yield verified("secrets", f"nothing in {len(files)} files looks like a credential")
 
 
 def verify_caps(files: Mapping[str, bytes]) -> Claim:
