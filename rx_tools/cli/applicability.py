@@ -12,8 +12,7 @@ from rx_tools.cli.console import emit
 from rx_tools.cli.options import Debug, Format, FormatOption, Quiet
 from rx_tools.errors import ExitCode
 from rx_tools.evidence.strict_json import read_document
-
-SCHEMA = "https://rx-tools.dev/schemas/applicability.v1.json"
+from rx_tools.schemas.library import schema_id
 
 
 def command(
@@ -29,7 +28,7 @@ def command(
     document = read_document(spec).value
     answers = [check_applicability(document, gate) for gate in COVERAGE]
     if format is Format.JSON:
-        body = {"schema": SCHEMA, "rx_version": __version__, "gates": answers}
+        body = {"schema": schema_id("applicability"), "rx_version": __version__, "gates": answers}
         emit(json.dumps(body, indent=2, ensure_ascii=False))
     elif not quiet:
         emit("\n".join(line_of(answer) for answer in answers))
