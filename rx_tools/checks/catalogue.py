@@ -23,7 +23,7 @@ RECORD_RULES = (
     "rx_tools.checks.record_rules.summary",
     "rx_tools.checks.record_rules.deviations",
     "rx_tools.checks.record_rules.arms",
-    "rx_tools.checks.record_rules.scores",
+    "rx_tools.checks.record_rules.identities",
     "rx_tools.checks.record_rules.timing",
 )
 UPDATE_RULES = ("rx_tools.checks.record_rules.updates",)
@@ -34,6 +34,8 @@ GATES = (
     "rx_tools.checks.feasibility",
     "rx_tools.checks.generation_audit",
     "rx_tools.checks.evaluator",
+    "rx_tools.checks.loss_eval",
+    "rx_tools.checks.decision",
     "rx_tools.checks.evidence",
     "rx_tools.checks.record",
 )

@@ -106,7 +106,7 @@ def late_check(reason: str) -> Check:
 
 def plan_checks(spec: Spec) -> Iterator[Check]:
     """What the spec must name before anything can be compared."""
-    kinds = {path.get("kind") for path in plans_of(spec)}
+    kinds = [path.get("kind") for path in plans_of(spec)]
     missing = [
         kind for feature, kind in FEATURES.items() if spec.features.get(feature) is True
     ] or ([] if kinds else ["custom"])

@@ -28,8 +28,8 @@ def test_every_module_with_codes_is_listed_and_only_once():
 
 
 def test_every_code_that_is_used_has_a_page():
-    used = {c for path in SOURCES for c in re.findall(r'"(RX[0-3]\d\d)"', path.read_text())}
-    assert used == {code for code in pages() if code < "RX4"}
+    used = {c for path in SOURCES for c in re.findall(r'"(RX\d{3})"', path.read_text())}
+    assert used == set(pages())
 
 
 def test_no_code_belongs_to_two_modules():
@@ -42,7 +42,7 @@ def test_page_has_every_section(code):
     page = page_of(code)
     assert tuple(page.sections) == NEEDED
     assert all(page.sections.values())
-    assert page.title and page.family.endswith(".")
+    assert page.title and page.family.endswith((".", "?"))
 
 
 def test_the_book_is_up_to_date():
