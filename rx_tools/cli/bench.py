@@ -17,6 +17,7 @@ from rx_tools.evidence.run_dir import RunDir, open_run_dir
 from rx_tools.evidence.strict_json import read_document
 from rx_tools.local.assets import tokenizer_folder
 from rx_tools.model.json import as_object
+from rx_tools.planning.deviate import Change
 from rx_tools.runner.begin import Request, begin, default_run_dir
 from rx_tools.runner.events import Event, nobody
 from rx_tools.runner.prepare import prepare, served_tokenizer
@@ -37,6 +38,7 @@ class Asked:
     data: Path | None = None
     resume: bool = False
     quiet: bool = False
+    changes: Sequence[Change] = ()
     faults: Sequence[str] = ()
     watch: Callable[[Event], None] = nobody
 
@@ -59,6 +61,7 @@ def new_run(asked: Asked, spec: Path) -> tuple[RunDir, Ledger]:
         plan=asked.plan,
         stage=stage() if asked.rehearse or asked.like else None,
         like=asked.like,
+        changes=asked.changes,
     )
     path = asked.run_dir or default_run_dir(spec, now())
     run, ledger = begin(request, path, now)

@@ -10,9 +10,11 @@ from rx_tools.cli.console import emit, say
 from rx_tools.cli.options import Debug, Format, FormatOption, Quiet, RunDir
 from rx_tools.cli.supplied import supplied_metrics
 from rx_tools.errors import ExitCode, worst
+from rx_tools.planning.deviate import parse_changes
 from rx_tools.report.gates import gate_lines
 from rx_tools.report.preflight import preflight_json
 from rx_tools.runner.gates import gates_named
+from rx_tools.runner.preflight.feasibility import Downsizing
 from rx_tools.runner.preflight.measure import Preflight, Wishes, preflight
 
 Accept = Annotated[
@@ -35,6 +37,13 @@ Metrics = Annotated[
     Path | None,
     typer.Option("--metrics", help="JSON: activation metric → value measured elsewhere."),
 ]
+Deviate = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--deviate",
+        help="A change that is declared before training: model=NAME or steps=N.",
+    ),
+]
 Data = Annotated[
     Path | None, typer.Option("--data", help="A local folder in place of the hub's dataset.")
 ]
@@ -50,6 +59,7 @@ def command(
     accept: Accept = None,
     metrics: Metrics = None,
     data: Data = None,
+    deviate: Deviate = None,
     format: FormatOption = Format.TEXT,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -61,7 +71,8 @@ def command(
     Example: rx preflight spec.json --rehearse
     """
     wishes = Wishes(gates_named(accept or ()), supplied_metrics(metrics))
-    asked = Asked(spec, run_dir, rehearse, like, plan, answers, data, quiet=quiet)
+    changes = parse_changes(deviate or ())
+    asked = Asked(spec, run_dir, rehearse, like, plan, answers, data, quiet=quiet, changes=changes)
     with workbench(asked) as bench:
         outcome = preflight(bench, wishes)
         if format is Format.JSON:
@@ -76,8 +87,15 @@ def text_lines(outcome: Preflight) -> list[str]:
     lines = gate_lines(outcome.table.results, outcome.table.used_acceptances)
     lines += [f"✗ optimizer: {what}" for what in outcome.contradicted]
     lines.append(f"projected: {outcome.minutes:.1f} minutes")
+    lines += [proposal_line(proposal) for proposal in outcome.proposals]
     cleared = "cleared: the first arms may train" if outcome.cleared else "not cleared"
     return [*lines, cleared]
+
+
+def proposal_line(proposal: Downsizing) -> str:
+    """One way to fit the budget, or why it is none."""
+    taken = "refused" if proposal.refused else f"saves {proposal.saves_minutes:.1f} minutes"
+    return f"  to fit: {proposal.change}: {taken}; {proposal.cost}"
 
 
 def exit_code(outcome: Preflight) -> ExitCode:

@@ -12,6 +12,7 @@ from rx_tools.cli.preflight import (
     Accept,
     Answers,
     Data,
+    Deviate,
     Like,
     Metrics,
     PlanFile,
@@ -25,6 +26,7 @@ from rx_tools.errors import ExitCode
 from rx_tools.evidence.bundle import bundle
 from rx_tools.evidence.claim import State
 from rx_tools.evidence.verify import Verification, verify
+from rx_tools.planning.deviate import parse_changes
 from rx_tools.runner.clearance import events
 from rx_tools.runner.complete import complete
 from rx_tools.runner.gates import gates_named
@@ -46,6 +48,7 @@ def command(
     accept: Accept = None,
     metrics: Metrics = None,
     data: Data = None,
+    deviate: Deviate = None,
     jobs: Annotated[
         int | None, typer.Option("--jobs", min=1, max=32, help="Arms that run at once.")
     ] = None,
@@ -63,7 +66,17 @@ def command(
     stop = StopSignal()
     with watching(quiet, events_file) as watch:
         asked = Asked(
-            spec, run_dir, rehearse, like, plan, answers, data, resume, quiet, watch=watch
+            spec,
+            run_dir,
+            rehearse,
+            like,
+            plan,
+            answers,
+            data,
+            resume,
+            quiet,
+            parse_changes(deviate or ()),
+            watch=watch,
         )
         with workbench(asked) as bench, stopping_on_interrupt(stop, say):
             closed = open_gates(bench, wishes, quiet)

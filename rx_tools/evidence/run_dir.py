@@ -143,6 +143,7 @@ def create_run_dir(
     spec: bytes,
     plan: Plan,
     original: bytes | None = None,
+    rehearsal: bool = False,
     like: str | None = None,
     original_name: str = "",
 ) -> RunDir:
@@ -163,7 +164,7 @@ def create_run_dir(
         "rx_version": __version__,
         "run_id": run_id,
         "experiment": experiment,
-        "rehearsal": original is not None,
+        "rehearsal": rehearsal,
         "like": like,
         "spec_file": original_name,
     }

@@ -12,6 +12,7 @@ CORRECTNESS = "preflight-correctness.json"
 RESTORATION = "preflight-restoration.json"
 ACTIVATION = "preflight-activation.json"
 FEASIBILITY = "preflight-feasibility.json"
+AFTERWARDS = "activation-after-run.json"
 SELECTION = "selection.json"
 OBSERVATIONS = "scored-observations.jsonl"
 BASE = "base"
@@ -40,4 +41,12 @@ def planned_files(arms: Sequence[PlannedArm], searching: bool) -> tuple[str, ...
     preflight = [SERVICE, CORRECTNESS, RESTORATION, ACTIVATION, FEASIBILITY]
     per_arm = [f(arm.name) for arm in arms for f in (metrics_file, predictions_file)]
     closing = [SELECTION] if searching else []
-    return (*opening, *preflight, predictions_file(BASE), *per_arm, *closing, OBSERVATIONS)
+    return (
+        *opening,
+        *preflight,
+        predictions_file(BASE),
+        *per_arm,
+        *closing,
+        AFTERWARDS,
+        OBSERVATIONS,
+    )

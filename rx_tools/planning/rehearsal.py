@@ -1,7 +1,7 @@
 """The derived spec of a rehearsal: the same plan on the embedded model and the built-in chats."""
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,9 +58,3 @@ def deviations(spec: JsonObject, stage: Stage) -> list[dict[str, str]]:
 def deviation(field: str, original: str, effective: str, reason: str) -> dict[str, str]:
     """One entry of the record's `deviations`."""
     return {"field": field, "original": original, "effective": effective, "reason": reason}
-
-
-def tested_instead(stage: Stage, changed: Sequence[Mapping[str, str]]) -> str:
-    """One sentence for the record: what a rehearsal tests in place of the hypothesis."""
-    fields = " and ".join(entry["field"] for entry in changed)
-    return f"The same plan on {stage.model} with {stage.dataset} ({fields} replaced)."

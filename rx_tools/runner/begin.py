@@ -1,7 +1,7 @@
 """Opening a run: the directory, the ledger's first lines, and what is published at once."""
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -17,30 +17,27 @@ from rx_tools.model.json import as_object
 from rx_tools.model.names import Sha256
 from rx_tools.planning import evidence_names as names
 from rx_tools.planning.derive import derive, frozen
+from rx_tools.planning.deviate import Change
 from rx_tools.planning.from_plan import answers_of
 from rx_tools.planning.names import experiment_name
 from rx_tools.planning.plan import SCHEMA as PLAN_SCHEMA
 from rx_tools.planning.plan import Plan
-from rx_tools.planning.rehearsal import (
-    ANSWERS,
-    Stage,
-    derived_spec,
-    deviations,
-    tested_instead,
-)
+from rx_tools.planning.rehearsal import ANSWERS, Stage
+from rx_tools.runner.judged import JudgedSpec, judged_spec
 
 PLAN_FREE = {"schema", "rx_version"}
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What the user asked for: the spec, answers, and whether it is a rehearsal."""
+    """What the user asked for: the spec, answers, a rehearsal's stage, declared changes."""
 
     spec: Path
     answers: Mapping[str, Any]
     plan: Path | None
     stage: Stage | None
     like: str | None
+    changes: Sequence[Change] = ()
 
 
 def default_run_dir(spec: Path, now: datetime) -> Path:
@@ -50,57 +47,51 @@ def default_run_dir(spec: Path, now: datetime) -> Path:
 
 def begin(request: Request, path: Path, clock: Clock) -> tuple[RunDir, Ledger]:
     """Create the run directory and its ledger; nothing runs before the plan is frozen."""
-    original = request.spec.read_bytes()
-    spec, content = judged_spec(request, original)
-    plan = planned(request, spec, sha256_of(content), original)
+    judged = judged_spec(request.spec, request.changes, request.stage)
+    name = experiment_name(request.spec.name)
     run = create_run_dir(
         path,
-        run_id=f"{experiment_name(request.spec.name)}-{secrets.token_hex(4)}",
-        experiment=experiment_name(request.spec.name),
-        spec=content,
-        plan=plan,
-        original=original if request.stage else None,
+        run_id=f"{name}-{secrets.token_hex(4)}",
+        experiment=name,
+        spec=judged.content,
+        plan=planned(request, judged),
+        original=judged.original if judged.deviations else None,
+        rehearsal=request.stage is not None,
         like=request.like,
         original_name=request.spec.name,
     )
     ledger = Ledger.create(run.ledger_path, run.run_id, clock)
-    open_ledger(run, ledger, request, original)
+    open_ledger(run, ledger, request, judged)
     return run, ledger
 
 
-def judged_spec(request: Request, original: bytes) -> tuple[dict[str, Any], bytes]:
-    """The spec that the gates judge, and its bytes: the original's own, or the derived copy's."""
-    spec = dict(as_object(read_document(request.spec).value))
-    if request.stage is None:
-        return spec, original
-    derived = derived_spec(spec, sha256_of(original), request.stage)
-    return derived, pretty(derived)
-
-
-def planned(request: Request, spec: dict[str, Any], digest: Sha256, original: bytes) -> Plan:
+def planned(request: Request, judged: JudgedSpec) -> Plan:
     """The plan that the spec yields with the answers given, those of a handed-in plan included."""
-    given = handed_in(request.plan, (digest, sha256_of(original)))
+    digest = sha256_of(judged.content)
+    given = handed_in(request.plan, (digest, sha256_of(judged.original)))
     answers = answers_of(given) if given else {}
     answers = (dict(ANSWERS) if request.stage else {}) | answers | dict(request.answers)
     derivation = derive(
-        spec,
+        judged.value,
         digest,
         experiment=experiment_name(request.spec.name),
         answers=answers,
-        derived_from=sha256_of(original) if request.stage else None,
+        derived_from=judged.derived_from,
     )
     plan = frozen(derivation)
-    if (
-        given
-        and given.spec_sha256 == digest
-        and given != replace(plan, experiment=given.experiment)
-    ):
+    if given and given.spec_sha256 == digest:
+        refuse_edited(given, plan, request.plan)
+    return plan
+
+
+def refuse_edited(given: Plan, derived: Plan, path: Path | None) -> None:
+    """A plan that its own answers do not lead to was edited."""
+    if given != replace(derived, experiment=given.experiment):
         raise IntegrityError(
             "does not follow from the spec and its own answers",
-            where=str(request.plan),
+            where=str(path),
             hint="it was edited; write it again with `rx plan SPEC -o PLAN`",
         )
-    return plan
 
 
 def handed_in(path: Path | None, digests: tuple[Sha256, ...]) -> Plan | None:
@@ -121,38 +112,26 @@ def handed_in(path: Path | None, digests: tuple[Sha256, ...]) -> Plan | None:
         raise IntegrityError(f"is no whole plan: {error}", where=str(path)) from error
 
 
-def open_ledger(run: RunDir, ledger: Ledger, request: Request, original: bytes) -> None:
+def open_ledger(run: RunDir, ledger: Ledger, request: Request, judged: JudgedSpec) -> None:
     """The first lines: run, plan, deviations; and the evidence that exists from the start."""
     data = {"experiment": run.meta["experiment"], "rehearsal": run.rehearsal, "like": request.like}
     files = {"spec.json": run.spec_sha256}
-    if request.stage:
-        files["original.spec.json"] = sha256_of(original)
+    if judged.derived_from:
+        files["original.spec.json"] = judged.derived_from
     ledger.append("run_created", data, files)
-    ledger.append(
-        "plan_frozen", {"readings": dict(run.plan.readings)}, {"plan.json": run.plan_sha256}
-    )
-    ledger.append("deviations_declared", declaration(request, run))
-    run.put_evidence(names.SCRIPT, script(request, run).encode())
+    frozen_plan = {"plan.json": run.plan_sha256}
+    ledger.append("plan_frozen", {"readings": dict(run.plan.readings)}, frozen_plan)
+    ledger.append("deviations_declared", judged.declaration)
+    run.put_evidence(names.SCRIPT, script(request).encode())
     run.put_evidence(names.CONFIG, pretty(config(run)))
-    run.put_evidence(names.REVISION, revision(run, request).encode())
+    run.put_evidence(names.REVISION, revision(request).encode())
 
 
-def declaration(request: Request, run: RunDir) -> dict[str, Any]:
-    """The deviations, declared before anything trains, and what they do to the hypothesis."""
-    if request.stage is None:
-        return {"deviations": [], "original_hypothesis_tested": True}
-    changed = deviations(as_object(run.original_spec.value), request.stage)
-    return {
-        "deviations": changed,
-        "original_hypothesis_tested": False,
-        "tested_instead": tested_instead(request.stage, changed),
-    }
-
-
-def script(request: Request, run: RunDir) -> str:
+def script(request: Request) -> str:
     """The command that runs this again; credentials come from the environment."""
     rehearse = " --rehearse" if request.stage else ""
     like = f" --like {request.like}" if request.like else ""
+    like += "".join(f" --deviate {one.field}={one.effective}" for one in request.changes)
     return (
         "#!/bin/sh\n"
         "# Reads TINKER_BASE_URL, TINKER_API_KEY and the proxy tokens from the environment.\n"
@@ -167,7 +146,7 @@ def config(run: RunDir) -> dict[str, Any]:
     return {"effective_config": dict(run.plan.effective_config), "plan": frozen_parts}
 
 
-def revision(run: RunDir, request: Request) -> str:
+def revision(request: Request) -> str:
     """Versions of everything that executes."""
     from rx_tools.runner.versions import installed_versions
 

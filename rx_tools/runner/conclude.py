@@ -17,6 +17,7 @@ from rx_tools.model.record import Record
 from rx_tools.model.spec import Spec
 from rx_tools.planning import evidence_names as names
 from rx_tools.planning.plan import PlannedArm
+from rx_tools.runner.afterwards import judge_schedule
 from rx_tools.runner.clearance import events
 from rx_tools.runner.record import Outcome, assemble, declared, post, scored_arms
 from rx_tools.runner.score_rows import ScoredAs, jsonl, observation_rows
@@ -30,6 +31,7 @@ def conclude(bench: Workbench) -> tuple[Decision, dict[str, Any]]:
     """Publish the rows, judge what training left behind, decide, and post the final record."""
     rows = list(all_rows(bench))
     published = bench.run.put_evidence(names.OBSERVATIONS, jsonl(rows))
+    judge_schedule(bench)
     judge_afterwards(bench)
     decision = recompute(bench, rows)
     data = {"verdict": decision.verdict, "outcome_reason": decision.outcome_reason}

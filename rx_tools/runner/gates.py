@@ -57,12 +57,13 @@ class GateTable:
 def gates_named(names: Sequence[str]) -> tuple[Gate, ...]:
     """The gates that `--accept-unverified` names; one line for a name that is none of them."""
     known = {gate.value: gate for gate in BEFORE_TRAINING}
+    known |= {gate.value.split("_")[0]: gate for gate in BEFORE_TRAINING}
     unknown = [name for name in names if name not in known]
     if unknown:
         raise UsageError(
             f"no gate is named {unknown[0]!r}",
             where="--accept-unverified",
-            hint=f"one of {', '.join(known)}",
+            hint=f"one of {', '.join(gate.value for gate in BEFORE_TRAINING)}",
         )
     return tuple(dict.fromkeys(known[name] for name in names))
 

@@ -38,7 +38,7 @@ def refuse_unserved(service: TrainingService, base_model: str) -> None:
         raise ServiceError(
             f"{base_model} is not served (served: {', '.join(served) or 'nothing'})",
             where="service",
-            hint="`rx plan --substitute MODEL` declares a served model of its family",
+            hint="`--deviate model=NAME` declares a served model of its family",
         )
 
 

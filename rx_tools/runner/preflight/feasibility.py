@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from rx_tools.model.json import as_list, as_object, as_text, is_number
+from rx_tools.model.json import as_object, as_text, is_number
 from rx_tools.planning.evidence_names import FEASIBILITY
 from rx_tools.runner.preflight.pilot import Pilot
 from rx_tools.runner.workbench import Workbench
@@ -141,8 +141,3 @@ def over_budget(bench: Workbench, minutes: float) -> str | None:
     if not is_number(limit) or minutes <= limit:
         return None
     return f"projected {minutes:.1f} minutes, the budget holds {limit:g}"
-
-
-def seeds_scheduled(bench: Workbench) -> int:
-    """Training seeds of the frozen rule."""
-    return len(as_list(as_object(bench.spec.get("decision_rule")).get("seeds")))

@@ -12,7 +12,13 @@ from rx_tools.runner import clearance
 from rx_tools.runner.evaluator import freeze_evaluator
 from rx_tools.runner.gates import GateTable, judge_before_training
 from rx_tools.runner.preflight.activation import Value, measure_activation
-from rx_tools.runner.preflight.feasibility import measure_feasibility, projected_minutes
+from rx_tools.runner.preflight.feasibility import (
+    Downsizing,
+    downsizing,
+    measure_feasibility,
+    over_budget,
+    projected_minutes,
+)
 from rx_tools.runner.preflight.honesty import measure_correctness
 from rx_tools.runner.preflight.pilot import run_pilot
 from rx_tools.runner.preflight.restoration import Start, measure_restoration
@@ -39,6 +45,7 @@ class Preflight:
     table: GateTable
     contradicted: tuple[str, ...]
     minutes: float
+    proposals: tuple[Downsizing, ...] = ()
 
     @property
     def cleared(self) -> bool:
@@ -62,7 +69,10 @@ def preflight(bench: Workbench, wishes: Wishes) -> Preflight:
     feasibility = measure_feasibility(bench, pilot, scoring)
     publish_section(bench, names.FEASIBILITY, feasibility)
     table = judge(bench, wishes.accepted)
-    outcome = Preflight(table, contradicted, projected_minutes(bench, pilot, scoring))
+    minutes = projected_minutes(bench, pilot, scoring)
+    fits = over_budget(bench, minutes) is None
+    proposals = () if fits else downsizing(bench, pilot, scoring)
+    outcome = Preflight(table, contradicted, minutes, proposals)
     if outcome.cleared:
         clear(bench, table, bench.plan.selection or bench.plan.confirmation)
     return outcome

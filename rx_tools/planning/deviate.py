@@ -1,0 +1,119 @@
+"""Changes that a user asks for before a run, and what each does to the hypothesis.
+
+A deviated run judges a derived spec, exactly as a rehearsal does, and declares the change before
+anything trains. Whether the original hypothesis is still tested is computed, not chosen.
+"""
+
+import copy
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rx_tools.errors import UsageError
+from rx_tools.model.json import JsonObject, as_list, as_object, as_text
+from rx_tools.model.names import Sha256
+from rx_tools.planning.rehearsal import deviation
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One asked-for change: `field` of the contract, and the value that takes effect."""
+
+    field: str
+    effective: str
+
+
+def parse_changes(texts: Sequence[str]) -> tuple[Change, ...]:
+    """`model=NAME` and `steps=N`; one line for anything else."""
+    return tuple(parse_change(text) for text in texts)
+
+
+def parse_change(text: str) -> Change:
+    """One `field=value`."""
+    field, equals, value = text.partition("=")
+    if not equals or field not in APPLY or not value.strip():
+        raise UsageError(
+            f"{text!r} is no change that can be declared",
+            where="--deviate",
+            hint=f"{' or '.join(f'{name}=…' for name in APPLY)}",
+        )
+    if field == "steps" and not (value.isdecimal() and int(value) > 0):
+        raise UsageError(f"{value!r} is no number of steps", where="--deviate")
+    return Change(field, value.strip())
+
+
+def change_model(spec: dict[str, Any], value: str) -> str:
+    """Substitute the base model; returns the original."""
+    original = as_text(spec.get("base_model"))
+    spec["base_model"] = value
+    spec["command"] = as_text(spec.get("command")).replace(original, value)
+    for check in as_list(as_object(spec.get("activation_gate")).get("checks")):
+        if as_text(as_object(check).get("metric")) == "executed_base_model":
+            check["one_of"] = [value]
+    return original
+
+
+def change_steps(spec: dict[str, Any], value: str) -> str:
+    """Shorten every confirmation arm to `value` steps; returns the original number."""
+    original, steps = spec.get("steps"), int(value)
+    spec["steps"] = steps
+    for arm in as_list(spec.get("arms")):
+        if as_object(arm).get("steps") == original:
+            arm["steps"] = steps
+    for check in as_list(as_object(spec.get("activation_gate")).get("checks")):
+        if as_text(as_object(check).get("metric")) == "executed_steps":
+            check.update({"min": steps, "max": steps})
+    spec["command"] = as_text(spec.get("command")).replace(
+        f"max_steps={original}", f"max_steps={steps}"
+    )
+    return str(original)
+
+
+APPLY: Mapping[str, Callable[[dict[str, Any], str], str]] = {
+    "model": change_model,
+    "steps": change_steps,
+}
+"""The changes that can be made for the user; every other one needs a spec of its own."""
+
+
+def deviated_spec(
+    spec: JsonObject, original: Sha256, changes: Sequence[Change]
+) -> tuple[dict[str, Any], list[dict[str, str]]]:
+    """The derived spec, and one declared deviation for each change."""
+    derived = copy.deepcopy(dict(spec))
+    derived["derived_from"] = original
+    declared = [
+        deviation(
+            change.field,
+            APPLY[change.field](derived, change.effective),
+            change.effective,
+            "asked for before the run",
+        )
+        for change in changes
+    ]
+    return derived, declared
+
+
+def still_tested(spec: JsonObject, declared: Sequence[Mapping[str, str]]) -> bool:
+    """Whether the hypothesis survives: it does not when it names what was changed."""
+    claim = " ".join(
+        as_text(text)
+        for text in (
+            spec.get("hypothesis"),
+            spec.get("primary_endpoint"),
+            as_object(spec.get("decision_rule")).get("estimand"),
+        )
+    )
+    return not any(names(claim, entry) for entry in declared)
+
+
+def names(claim: str, entry: Mapping[str, str]) -> bool:
+    """Whether a claim speaks of what a deviation changed."""
+    if entry["field"] in ("objective", "endpoint"):
+        return True
+    original = re.escape(entry["original"])
+    if entry["field"] == "steps":
+        return re.search(rf"\b{original}[ -]steps?\b|\bsteps?[ _-]{original}\b", claim) is not None
+    short = re.escape(entry["original"].rpartition("/")[2])
+    return re.search(rf"\b(?:{original}|{short})\b", claim) is not None

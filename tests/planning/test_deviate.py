@@ -1,0 +1,49 @@
+"""A declared change derives a spec, and what it does to the hypothesis is computed."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rx_tools.errors import UsageError
+from rx_tools.planning.deviate import deviated_spec, parse_changes, still_tested
+
+SPEC = json.loads((Path(__file__).parents[1] / "fixtures" / "exp_9574bbb76e.spec.json").read_text())
+
+
+def deviate(*texts):
+    return deviated_spec(SPEC, "d" * 64, parse_changes(texts))
+
+
+def test_a_substituted_model():
+    derived, declared = deviate("model=Qwen/Qwen3.5-4B")
+    assert derived["base_model"] == "Qwen/Qwen3.5-4B"
+    assert "Qwen/Qwen3.5-2B" not in derived["command"]
+    assert declared[0]["field"] == "model"
+    assert declared[0]["original"] == "Qwen/Qwen3.5-2B"
+    assert not still_tested(SPEC, declared)
+
+
+def test_fewer_steps_change_arms_checks_and_command():
+    derived, declared = deviate("steps=40")
+    assert derived["steps"] == 40
+    checks = {check["metric"]: check for check in derived["activation_gate"]["checks"]}
+    assert (checks["executed_steps"]["min"], checks["executed_steps"]["max"]) == (40, 40)
+    assert "max_steps=40" in derived["command"]
+    assert not still_tested(SPEC, declared)
+
+
+def test_a_hypothesis_that_does_not_name_the_model_survives():
+    spec = SPEC | {
+        "hypothesis": "A rate of 3e-4 beats 1e-4.",
+        "primary_endpoint": "held-out NLL",
+        "decision_rule": SPEC["decision_rule"] | {"estimand": "reduction of held-out NLL"},
+    }
+    declared = deviated_spec(spec, "d" * 64, parse_changes(["model=other/model"]))[1]
+    assert still_tested(spec, declared)
+
+
+@pytest.mark.parametrize("text", ["objective=ppo", "model=", "steps=none", "steps=-1", "model"])
+def test_anything_else_is_refused(text):
+    with pytest.raises(UsageError):
+        parse_changes([text])
