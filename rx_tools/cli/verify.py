@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +12,7 @@ from rx_tools import __version__
 from rx_tools.cli.console import emit
 from rx_tools.cli.options import Debug, Format, FormatOption, Quiet
 from rx_tools.errors import ExitCode
+from rx_tools.evidence.attested import verify_attestation
 from rx_tools.evidence.claim import Claim, State
 from rx_tools.evidence.verify import Verification, verify
 
@@ -24,6 +25,10 @@ def command(
     root: Annotated[
         str, typer.Option("--root", help="The root digest that you expect, from elsewhere.")
     ] = "",
+    key: Annotated[
+        Path | None,
+        typer.Option("--key", help="The public ed25519 key that must have signed the bundle."),
+    ] = None,
     all: Annotated[bool, typer.Option("--all", help="List what was verified as well.")] = False,
     format: FormatOption = Format.TEXT,
     quiet: Quiet = False,
@@ -36,6 +41,9 @@ def command(
     Example: rx verify small.bundle --root 5f1c…
     """
     found = verify(bundle, root=root)
+    if key:
+        attestation = tuple(verify_attestation(bundle, key, found))
+        found = replace(found, claims=(*found.claims, *attestation))
     if format is Format.JSON:
         emit(json.dumps(as_json(found), indent=2, ensure_ascii=False))
     elif not quiet:

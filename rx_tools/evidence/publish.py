@@ -47,7 +47,11 @@ def publish(folder: Path, name: str, content: Content) -> Published:
     that holds a credential; `DocumentError` when the caps of a run's evidence break; `DiskError`
     when the disk gives out, with the folder as it was.
     """
-    check_name(name)
+    return place(folder, check_name(name), content)
+
+
+def place(folder: Path, name: str, content: Content) -> Published:
+    """The same as `publish` under a name that the user chose, which may be any."""
     with disk_errors(folder, name), temporary(folder) as (descriptor, path):
         published = copy(name, content, descriptor)
         os.fsync(descriptor)

@@ -28,6 +28,7 @@ from rx_tools.evidence.verify_ledger import (
     verify_plan,
 )
 from rx_tools.evidence.verify_record import verify_record, verify_updates
+from rx_tools.model.json import as_text
 from rx_tools.model.names import Sha256
 from rx_tools.model.record import Record
 
@@ -36,8 +37,9 @@ from rx_tools.model.record import Record
 class Verification:
     """What was found. `root_digest` is the SHA-256 of the manifest, empty where there is none."""
 
-    root_digest: str
+    root_digest: Sha256
     claims: tuple[Claim, ...]
+    run_id: str = ""
 
     def of(self, state: State) -> tuple[Claim, ...]:
         """The claims with one answer."""
@@ -57,11 +59,20 @@ def verify(place: Path, *, root: str = "") -> Verification:
     try:
         files = open_tree(place).files
     except IntegrityError as error:
-        return Verification("", (contradicted("structure", error.what),))
+        return Verification(Sha256(""), (contradicted("structure", error.what),))
     if MANIFEST not in files:
         raise UnverifiedError(f"is no bundle: there is no {MANIFEST}", where=str(place))
     digest = sha256_of(files[MANIFEST])
-    return Verification(digest, tuple(claims_of(files, digest, root)))
+    claims = tuple(claims_of(files, digest, root))
+    return Verification(digest, claims, run_id_of(files))
+
+
+def run_id_of(files: Mapping[str, bytes]) -> str:
+    """The run that a bundle says it is of; empty where it does not say."""
+    try:
+        return as_text(json_object(files, RUN).get("run_id"))
+    except (RxError, KeyError):
+        return ""
 
 
 def claims_of(files: Mapping[str, bytes], digest: Sha256, root: str) -> Iterator[Claim]:
