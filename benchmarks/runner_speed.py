@@ -14,6 +14,7 @@ import rx_tools.local.threads  # noqa: F401, I001  (before numpy)
 import resource
 import sys
 import tempfile
+import time
 from pathlib import Path
 from time import perf_counter
 
@@ -29,15 +30,15 @@ from rx_tools.local.launcher import Running, launch
 from rx_tools.local.lora import LoraConfig
 from rx_tools.local.models import LiveModel
 from rx_tools.model.names import ArmName
-from rx_tools.runner.arm import ArmJob
+from rx_tools.runner.arm import ArmJob, Workshop
 from rx_tools.runner.arm_loop import train_arm
+from rx_tools.runner.capacity import CapacityPolicy
 from rx_tools.runner.data import BUILT_IN
 from rx_tools.runner.order import Order
 from rx_tools.runner.prepared import DataChoices, PreparedData, prepare_data
 from rx_tools.runner.service import ModelConfig, OptimizerConfig
 from rx_tools.runner.tinker_service import TinkerService
 from rx_tools.runner.tinker_values import sdk_batch
-from rx_tools.runner.workshop import open_workshop
 
 RATE = 3e-4
 ADAMW = {"beta1": 0.9, "beta2": 0.95, "eps": 1e-8}
@@ -76,7 +77,8 @@ def arm_seconds(running: Running, data: PreparedData, steps: int, ahead: int = 4
         for folder in ("evidence", "work"):
             (run / folder).mkdir()
         with Ledger.create(run / "ledger.jsonl", "bench") as ledger:
-            shop = open_workshop(run, ledger, service, data)
+            policy = CapacityPolicy(perf_counter, time.sleep, lambda: 0)
+            shop = Workshop(service, ledger, data, run / "evidence", run / "work", policy)
             job = ArmJob(
                 ArmName("arm"), 0, steps, CONFIG, lambda step: RATE, checkpoint_every=20,
                 ahead=ahead,
@@ -113,10 +115,12 @@ def main() -> None:
         again = engine_seconds(data, steps)
     engine = min(engine, again)
     print(f"engine {engine:.2f} s, arm {arm:.2f} s: overhead {arm / engine - 1:+.1%} (≤ 15 %)")
-    with tempfile.TemporaryDirectory() as store:
-        with launch(Path(store), faults=["slow:100"]) as running:
-            slow = sequential_seconds(running, data, steps)
-            quick = arm_seconds(running, data, steps)
+    with (
+        tempfile.TemporaryDirectory() as store,
+        launch(Path(store), faults=["slow:100"]) as running,
+    ):
+        slow = sequential_seconds(running, data, steps)
+        quick = arm_seconds(running, data, steps)
     print(
         f"100 ms late: sequential {slow:.2f} s, arm {quick:.2f} s: ratio {quick / slow:.2f} (≤ 0.6)"
     )

@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,8 +20,10 @@ from rx_tools.model.json import as_object
 from rx_tools.planning.deviate import Change
 from rx_tools.runner.begin import Request, begin, default_run_dir
 from rx_tools.runner.events import Event, nobody
+from rx_tools.runner.experiment import patient
 from rx_tools.runner.prepare import prepare, served_tokenizer
 from rx_tools.runner.service import TrainingService
+from rx_tools.runner.stop import StopSignal
 from rx_tools.runner.workbench import Workbench
 
 
@@ -41,6 +43,7 @@ class Asked:
     changes: Sequence[Change] = ()
     faults: Sequence[str] = ()
     watch: Callable[[Event], None] = nobody
+    stop: StopSignal = field(default_factory=StopSignal)
 
 
 def now() -> datetime:
@@ -96,7 +99,7 @@ def workbench(asked: Asked) -> Iterator[Workbench]:
     """An open run with its service connected and its data prepared."""
     run, ledger = opened(asked)
     with ledger, serving_for(run, asked) as service:
-        yield Workbench(
+        bench = Workbench(
             run=run,
             ledger=ledger,
             service=service,
@@ -105,6 +108,7 @@ def workbench(asked: Asked) -> Iterator[Workbench]:
             tell=(lambda line: None) if asked.quiet else say,
             watch=asked.watch,
         )
+        yield patient(bench, asked.stop)
 
 
 def tokenizer(run: RunDir, service: TrainingService) -> Path | str:

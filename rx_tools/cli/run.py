@@ -77,6 +77,7 @@ def command(
             quiet,
             parse_changes(deviate or ()),
             watch=watch,
+            stop=stop,
         )
         with workbench(asked) as bench, stopping_on_interrupt(stop, say):
             closed = open_gates(bench, wishes, quiet)

@@ -4,12 +4,14 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import TracebackType
 
-from rx_tools.local.launcher import launch
+from rx_tools.local.launcher import Running, launch
 from rx_tools.local.revision import revision
 from rx_tools.local.settings import TINY_NAME
 from rx_tools.planning.rehearsal import Stage
 from rx_tools.runner.connect import connect
+from rx_tools.runner.reviving import RevivingService
 from rx_tools.runner.service import TrainingService
 
 BUILT_IN_CHATS = "rx/built-in-chats"
@@ -25,6 +27,7 @@ def serving(
     work: Path, *, rehearse: bool, like: str | None, faults: Sequence[str] = ()
 ) -> Iterator[TrainingService]:
     """A connected service; leaving the context closes it, and stops the embedded one."""
+    service: TrainingService
     if not rehearse:
         service = connect(os.environ)
         try:
@@ -32,9 +35,44 @@ def serving(
         finally:
             service.close()
         return
-    with launch(work / "store", faults=faults, like=like, log=work / "service.log") as running:
-        service = connect(running.environment)
+    with Revivable(work, like, faults) as embedded:
+        service = RevivingService(embedded.connect)
         try:
             yield service
         finally:
             service.close()
+
+
+class Revivable:
+    """The embedded service on the run's own store, started anew when it has died."""
+
+    def __init__(self, work: Path, like: str | None, faults: Sequence[str]) -> None:
+        self._work, self._like, self._faults = work, like, faults
+        self._running: Running | None = None
+
+    def connect(self) -> TrainingService:
+        """A connection to the live service, which is launched if there is none."""
+        if self._running is None or self._running.process.poll() is not None:
+            self._stop()
+            self._running = launch(
+                self._work / "store",
+                faults=self._faults,
+                like=self._like,
+                log=self._work / "service.log",
+            )
+        return connect(self._running.environment)
+
+    def _stop(self) -> None:
+        if self._running is not None:
+            self._running.stop()
+
+    def __enter__(self) -> "Revivable":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stop()

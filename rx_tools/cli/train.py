@@ -36,7 +36,7 @@ def command(
     """
     stop = StopSignal()
     with watching(quiet, events_file) as watch:
-        asked = Asked(spec, run_dir, resume=True, quiet=quiet, watch=watch)
+        asked = Asked(spec, run_dir, resume=True, quiet=quiet, watch=watch, stop=stop)
         with workbench(asked) as bench, stopping_on_interrupt(stop, say):
             planned = bench.plan.arm(arm)
             if planned is None:

@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
 from rx_tools.runner.events import Event, EventFile, everybody
+from rx_tools.runner.progress import LiveTable
 
 EventsFile = Annotated[
     Path | None, typer.Option("--events", help="Append one JSON line per event to this file.")
@@ -23,4 +25,6 @@ def watching(quiet: bool, events: Path | None) -> Iterator[Callable[[Event], Non
             file = EventFile(events)
             stack.callback(file.close)
             listeners.append(file)
+        if not quiet:
+            listeners.append(stack.enter_context(LiveTable(Console(stderr=True))))
         yield everybody(listeners)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from rx_tools.runner.arm import ArmJob, HygieneError, Workshop
-from rx_tools.runner.hygiene import check_count, check_optimizer
+from rx_tools.runner.hygiene import check_count, check_loaded, check_optimizer
 from rx_tools.runner.resume import ArmHistory, Checkpoint
 from rx_tools.runner.service import LoadResponse, Model, ModelInfo
 
@@ -54,9 +54,11 @@ def _bring_to_life(
     model, loaded = shop.service.create_from_state(
         job.config, uri, with_optimizer=checkpoint is not None
     )
-    if loaded.loaded is not None and loaded.loaded != uri:
+    try:
+        check_loaded(loaded, uri)
+    except HygieneError:
         model.release()
-        raise HygieneError(f"the server loaded {loaded.loaded}, not {uri}")
+        raise
     return model, loaded
 
 

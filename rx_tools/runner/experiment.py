@@ -4,54 +4,60 @@ Everything that was done is read from the ledger, so a second call goes on where
 """
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from time import monotonic
 from typing import Any
 
 from rx_tools.errors import IntegrityError
-from rx_tools.model.names import CheckpointUri
+from rx_tools.model.names import ArmName, CheckpointUri
 from rx_tools.planning import evidence_names as names
-from rx_tools.planning.plan import Grid, PlannedArm
+from rx_tools.planning.plan import PlannedArm
 from rx_tools.runner import clearance
 from rx_tools.runner.arm import ArmJob, PairedBatches, Workshop
 from rx_tools.runner.arm_loop import train_arm
 from rx_tools.runner.capacity import CapacityPolicy
 from rx_tools.runner.clearance import events
+from rx_tools.runner.parallel import side_by_side
+from rx_tools.runner.patient import PatientService
 from rx_tools.runner.preflight.measure import known_starts
 from rx_tools.runner.record import post
+from rx_tools.runner.recovery import recovered
 from rx_tools.runner.resume import known_batches, steps_completed
 from rx_tools.runner.score_arm import score_arm
+from rx_tools.runner.selection import Choice, choose
 from rx_tools.runner.stop import StopSignal
 from rx_tools.runner.workbench import Workbench
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """What the selection froze for one role: the rate, and whether it is at the grid's edge."""
-
-    rate: float
-    edge: bool
-
-
 def workshop(bench: Workbench, stop: StopSignal) -> Workshop:
     """What the arms of this run work with."""
-    lines = bench.ledger.lines
     return Workshop(
         service=bench.service,
         ledger=bench.ledger,
         batches=bench.data,
         evidence=bench.run.evidence,
         work=bench.run.work,
-        capacity=CapacityPolicy(
-            monotonic,
-            stop.sleep,
-            lambda: steps_completed(bench.ledger.lines),
-            lambda error, seconds: note_wait(bench, str(error), seconds),
-        ),
+        capacity=capacity_policy(bench, stop),
         stop=stop,
-        paired=PairedBatches(known_batches(lines)),
+        paired=PairedBatches(known_batches(bench.ledger.lines)),
         tell=bench.watch,
+    )
+
+
+def patient(bench: Workbench, stop: StopSignal) -> Workbench:
+    """The same workbench, whose service waits by the contract's policy when it is full."""
+    policy = capacity_policy(bench, stop)
+    return replace(bench, service=PatientService(bench.service, policy))
+
+
+def capacity_policy(bench: Workbench, stop: StopSignal) -> CapacityPolicy:
+    """The contract's policy; a stop ends every pause at once."""
+    return CapacityPolicy(
+        monotonic,
+        stop.sleep,
+        lambda: steps_completed(bench.ledger.lines),
+        lambda error, seconds: note_wait(bench, str(error), seconds),
     )
 
 
@@ -112,7 +118,8 @@ def run_arm(bench: Workbench, shop: Workshop, arm: PlannedArm, *, resume: bool) 
         )
         train_arm(job_of(bench, arm, number), shop, resume=again)
     if arm.name not in done(bench, "arm_scored"):
-        shop.capacity.attempt(lambda: score_arm(bench, arm, final_uri(bench, arm.name)))
+        uri = final_uri(bench, arm.name)
+        recovered(shop, arm.name, lambda: score_arm(bench, arm, uri))
         post(bench.run, bench.ledger, progress_sentence(bench))
 
 
@@ -126,23 +133,13 @@ def run_arms(
     bench: Workbench, shop: Workshop, arms: Sequence[PlannedArm], *, jobs: int, resume: bool
 ) -> None:
     """Run the arms in order, `jobs` at a time; the first failure stops the ones that follow."""
-    if jobs <= 1:
-        for arm in arms:
-            run_arm(bench, shop, arm, resume=resume)
-        return
-    with ThreadPoolExecutor(jobs) as pool:
-        futures = [pool.submit(run_arm, bench, shop, arm, resume=resume) for arm in arms]
-        try:
-            for future in futures:
-                future.result()
-        except BaseException:
-            shop.stop.request()
-            raise
+    tasks = {str(arm.name): partial(run_arm, bench, shop, arm, resume=resume) for arm in arms}
+    side_by_side(tasks, shop.stop, width=jobs)
 
 
 def freeze_selection(bench: Workbench) -> Mapping[str, Choice]:
     """Choose each grid's rate by its validation score and freeze it; once, and for ever."""
-    choices = {grid.id: choose(bench, grid) for grid in bench.plan.grids}
+    choices = {grid.id: choose(grid, search_scores(bench)) for grid in bench.plan.grids}
     if events(bench.ledger.lines, "selection_frozen"):
         return choices
     selection = selection_record(bench, choices)
@@ -153,20 +150,15 @@ def freeze_selection(bench: Workbench) -> Mapping[str, Choice]:
         "selection": selection,
     }
     bench.ledger.append("selection_frozen", data, {published.name: published.sha256})
+    for choice in choices.values():
+        bench.tell(choice.warning or f"{choice.grid}: the rate {choice.rate:g} is selected")
     return choices
 
 
-def choose(bench: Workbench, grid: Grid) -> Choice:
-    """The rate with the lowest validation loss; a tie goes to the lower rate."""
-    scores = search_scores(bench, grid)
-    best = min(zip(scores, grid.learning_rates, strict=True))[1]
-    return Choice(best, best in (grid.learning_rates[0], grid.learning_rates[-1]))
-
-
-def search_scores(bench: Workbench, grid: Grid) -> list[float]:
-    """The validation score of each rate of a grid, rates ascending."""
-    scored = {str(data["arm"]): data for data in events(bench.ledger.lines, "arm_scored")}
-    return [float(scored[name]["value"]) for name in grid.arms]
+def search_scores(bench: Workbench) -> dict[ArmName, float]:
+    """The validation score of every arm that was scored."""
+    scored = events(bench.ledger.lines, "arm_scored")
+    return {ArmName(str(data["arm"])): float(data["value"]) for data in scored}
 
 
 def selection_record(bench: Workbench, choices: Mapping[str, Choice]) -> dict[str, Any]:
@@ -177,8 +169,8 @@ def selection_record(bench: Workbench, choices: Mapping[str, Choice]) -> dict[st
         "grids": {grid.id: list(grid.learning_rates) for grid in bench.plan.grids},
         "scores": {
             arm: score
-            for grid in bench.plan.grids
-            for arm, score in zip(grid.arms, search_scores(bench, grid), strict=True)
+            for arm, score in search_scores(bench).items()
+            if any(arm in grid.arms for grid in bench.plan.grids)
         },
         "search_ref": names.items_file("search"),
         "confirmation_ref": names.items_file("confirmation"),

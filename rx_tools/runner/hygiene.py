@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from rx_tools.model.names import CheckpointUri
 from rx_tools.runner.arm import HygieneError
 from rx_tools.runner.service import (
     Datum,
     ForwardResult,
+    LoadResponse,
     ModelInfo,
     OptimizerConfig,
     StepResult,
@@ -58,6 +60,12 @@ def check_optimizer(wanted: OptimizerConfig, info: ModelInfo) -> None:
                 f"the server's {source} says optimizer {said.get('type')!r}, not {wanted.type!r}",
                 hint="an optimizer that is not known may be replaced without a word",
             )
+
+
+def check_loaded(answer: LoadResponse, uri: CheckpointUri) -> None:
+    """Raise `HygieneError` when the server names another state than the one that was asked for."""
+    if answer.loaded is not None and answer.loaded != uri:
+        raise HygieneError(f"the server loaded {answer.loaded}, not {uri}")
 
 
 def check_count(info: ModelInfo, steps: int) -> None:

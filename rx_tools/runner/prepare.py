@@ -11,6 +11,7 @@ from rx_tools.runner.planned_data import planned_data
 from rx_tools.runner.prepared import PreparedData
 from rx_tools.runner.rendering import Implementation
 from rx_tools.runner.service import ModelConfig, OptimizerConfig, TrainingService
+from rx_tools.runner.substitution import closest_served
 
 
 def renderer_implementation() -> Implementation:
@@ -35,10 +36,13 @@ def refuse_unserved(service: TrainingService, base_model: str) -> None:
     """Raise `ServiceError` that names what is served when the base model is not."""
     served = service.capabilities().models
     if base_model not in served:
+        closest = closest_served(base_model, served)
         raise ServiceError(
             f"{base_model} is not served (served: {', '.join(served) or 'nothing'})",
             where="service",
-            hint="`--deviate model=NAME` declares a served model of its family",
+            hint=f"`--deviate model={closest}` declares the closest of its family"
+            if closest
+            else "no model of its family is served",
         )
 
 

@@ -61,7 +61,8 @@ class LiveTable(Progress):
     def __init__(self, console: Console, clock: Callable[[], float] = monotonic) -> None:
         super().__init__()
         self._clock, self._drawn = clock, -1.0
-        self._live = Live(console=console, auto_refresh=False) if console.is_terminal else None
+        shown = console.is_terminal and console.file.isatty()
+        self._live = Live(console=console, auto_refresh=False) if shown else None
 
     def __call__(self, event: Event) -> None:
         """Take an event in, and redraw at most four times a second."""

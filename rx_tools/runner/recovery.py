@@ -1,5 +1,8 @@
 """Which failures of a service an arm survives, and how patiently."""
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from rx_tools.errors import ServiceError
 from rx_tools.runner.arm import Workshop
 from rx_tools.runner.capacity import CapacityBlockedError
@@ -12,6 +15,8 @@ from rx_tools.runner.service import (
     SessionClosedError,
     UnreachableError,
 )
+
+T = TypeVar("T")
 
 MOST_FAILURES_IN_A_ROW = 3
 """A model that is lost again and again without one update between is no accident."""
@@ -56,3 +61,13 @@ class Recovery:
             raise error
         self._shop.tell(Waiting(self._arm, pause, str(error)))
         self._shop.capacity.sleep(pause)
+
+
+def recovered(shop: Workshop, name: str, work: Callable[[], T]) -> T:
+    """Do `work`, which changes nothing that lasts, again after every failure that can be borne."""
+    recovery = Recovery(name, shop)
+    while True:
+        try:
+            return work()
+        except ServiceError as error:
+            recovery.bear(error, updates=0)

@@ -5,6 +5,7 @@ from rx_tools.planning import evidence_names as names
 from rx_tools.planning.plan import PlannedArm
 from rx_tools.runner.evaluator import freeze_evaluator
 from rx_tools.runner.events import Scored
+from rx_tools.runner.hygiene import check_loaded
 from rx_tools.runner.preflight.service_check import ServiceFacts
 from rx_tools.runner.prepared import ItemKind
 from rx_tools.runner.score_rows import ScoredAs, jsonl, prediction_rows
@@ -29,10 +30,11 @@ def score_base(bench: Workbench, facts: ServiceFacts) -> tuple[float, int]:
 def score_arm(bench: Workbench, arm: PlannedArm, uri: CheckpointUri) -> Scores:
     """Load an arm's final checkpoint and score it on the items of its phase."""
     kind: ItemKind = "search" if arm.phase == "selection" else "confirmation"
-    model, _ = bench.service.create_from_state(
+    model, loaded = bench.service.create_from_state(
         bench.config(arm, seeded=False), uri, with_optimizer=False
     )
     try:
+        check_loaded(loaded, uri)
         told = scored_as(bench, kind, arm.name, arm.role, arm.seed, uri)
         return score_model(bench, model, kind, told)
     finally:

@@ -1,8 +1,8 @@
 """Arms side by side: the same results as one after the other, and one ledger that verifies."""
 
 import signal
-import threading
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +10,11 @@ import pytest
 
 from rx_tools.errors import IntegrityError, RunInterruptedError
 from rx_tools.evidence.ledger import read_ledger
-from rx_tools.model.names import ArmName
-from rx_tools.runner.arm import ArmJob, HygieneError
+from rx_tools.runner.arm import ArmJob, HygieneError, Workshop
+from rx_tools.runner.arm_loop import train_arm
 from rx_tools.runner.capacity import CapacityBlockedError
 from rx_tools.runner.events import StepDone
-from rx_tools.runner.parallel import ArmsOutcome, train_arms
+from rx_tools.runner.parallel import side_by_side
 from rx_tools.runner.service import CapacityError, RefusedError
 from rx_tools.runner.stop import StopSignal, stopping_on_interrupt
 from tests.runner.memory_service import MemoryModel, MemoryService
@@ -29,8 +29,20 @@ def six_arms() -> list[ArmJob]:
     ]
 
 
-def tables(service: MemoryService, outcome: ArmsOutcome) -> dict[ArmName, np.ndarray]:
-    return {name: service.checkpoints[arm.uri].table for name, arm in outcome.finished.items()}
+def train(shop: Workshop, width: int) -> dict[str, str]:
+    """Train what is not finished, `width` at a time: arm → final checkpoint."""
+    finished = {line.data["arm"] for line in shop.ledger.lines if line.event == "arm_finished"}
+    side_by_side(
+        {
+            job.name: partial(train_arm, job, shop, resume=True)
+            for job in six_arms()
+            if job.name not in finished
+        },
+        shop.stop,
+        width=width,
+    )
+    ended = [line.data for line in shop.ledger.lines if line.event == "arm_finished"]
+    return {data["arm"]: data["uri"] for data in ended}
 
 
 def test_side_by_side_is_the_same_as_one_after_the_other(tmp_path: Path) -> None:
@@ -38,15 +50,17 @@ def test_side_by_side_is_the_same_as_one_after_the_other(tmp_path: Path) -> None
     for width in (1, 3):
         folder, service = tmp_path / str(width), MemoryService()
         folder.mkdir()
-        outcome = train_arms(six_arms(), make_shop(folder, service), width=width)
-        reading = read_ledger(folder / "ledger.jsonl")
-        assert not reading.findings and not outcome.failed
-        results.append(tables(service, outcome))
-    assert results[0].keys() == results[1].keys()
-    assert all(np.array_equal(results[0][name], results[1][name]) for name in results[0])
+        uris = train(make_shop(folder, service), width)
+        assert not read_ledger(folder / "ledger.jsonl").findings
+        results.append({arm: service.checkpoints[uri].table for arm, uri in uris.items()})
+    assert results[0].keys() == results[1].keys() and len(results[0]) == 6
+    assert all(np.array_equal(results[0][arm], results[1][arm]) for arm in results[0])
 
 
-def test_a_failed_arm_does_not_stop_the_others_and_is_done_by_a_resume(tmp_path: Path) -> None:
+@pytest.mark.parametrize("width", [1, 3])
+def test_after_a_failed_arm_nothing_new_begins_and_a_resume_finishes(
+    tmp_path: Path, width: int
+) -> None:
     refused = {"left": 1}
 
     def refuse_once(operation: str, model: MemoryModel) -> None:
@@ -54,15 +68,12 @@ def test_a_failed_arm_does_not_stop_the_others_and_is_done_by_a_resume(tmp_path:
             refused["left"] -= 1
             raise RefusedError("no")
 
-    shop = make_shop(tmp_path, MemoryService(refuse_once))
-    outcome = train_arms(six_arms(), shop)
-    assert len(outcome.finished) == 5 and list(outcome.failed) == ["low-s0"]
+    service = MemoryService(refuse_once)
+    shop = make_shop(tmp_path, service)
     with pytest.raises(RefusedError):
-        outcome.raise_gravest()
-    again = train_arms(six_arms(), shop, resume=True)
-    assert len(again.finished) == 6 and not again.failed
-    finished = [line for line in shop.ledger.lines if line.event == "arm_finished"]
-    assert len(finished) == 6
+        train(shop, width)
+    assert sum(line.event == "arm_started" for line in shop.ledger.lines) <= width
+    assert len(train(replace(shop, stop=StopSignal()), width)) == 6
 
 
 def test_a_service_that_stays_full_stops_every_arm(tmp_path: Path) -> None:
@@ -71,42 +82,50 @@ def test_a_service_that_stays_full_stops_every_arm(tmp_path: Path) -> None:
             raise CapacityError("429")
 
     shop = make_shop(tmp_path, MemoryService(full), time=FakeTime())
-    outcome = train_arms(six_arms(), shop)
-    assert len(outcome.failed) == 1
     with pytest.raises(CapacityBlockedError):
-        outcome.raise_gravest()
+        train(shop, 2)
 
 
 def test_a_stop_saves_every_arm_under_way(tmp_path: Path) -> None:
     shop = make_shop(tmp_path, MemoryService())
-    done = threading.Semaphore(0)
 
     def stop_soon(event: object) -> None:
         if isinstance(event, StepDone) and event.step == 5:
-            done.release()
             shop.stop.request()
 
-    outcome = train_arms(six_arms(), replace(shop, tell=stop_soon), width=2)
-    assert outcome.failed and set(map(type, outcome.failed.values())) == {RunInterruptedError}
     with pytest.raises(RunInterruptedError, match="--resume"):
-        outcome.raise_gravest()
+        train(replace(shop, tell=stop_soon), 2)
     saved = {line.data["arm"] for line in shop.ledger.lines if line.event == "checkpoint_saved"}
-    assert set(outcome.failed) <= saved
+    stopped = {line.data["arm"] for line in shop.ledger.lines if line.event == "arm_stopped"}
+    assert stopped and stopped <= saved
 
 
 def test_the_gravest_failure_is_raised() -> None:
-    outcome = ArmsOutcome(
-        failed={
-            ArmName("a"): RunInterruptedError("stopped"),
-            ArmName("b"): HygieneError("skipped"),
-            ArmName("c"): IntegrityError("damaged"),
-        }
-    )
-    with pytest.raises(IntegrityError):
-        outcome.raise_gravest()
-    del outcome.failed[ArmName("c")]
-    with pytest.raises(HygieneError):
-        outcome.raise_gravest()
+    def failing(error: Exception) -> None:
+        raise error
+
+    errors = [RunInterruptedError("stopped"), HygieneError("skipped"), IntegrityError("damaged")]
+    for count, kind in [(3, IntegrityError), (2, HygieneError), (1, RunInterruptedError)]:
+        tasks = {str(number): partial(failing, errors[number]) for number in range(count)}
+        with pytest.raises(kind):
+            side_by_side(tasks, _deaf(), width=3)
+
+
+def _deaf() -> StopSignal:
+    """A signal that nobody heeds, so that every task fails."""
+
+    class Deaf(StopSignal):
+        requested = False
+
+    return Deaf()
+
+
+def test_a_stop_between_two_arms_is_an_interruption() -> None:
+    stop, begun = StopSignal(), []
+    stop.request()
+    with pytest.raises(RunInterruptedError, match="before 1 of 1"):
+        side_by_side({"a": lambda: begun.append("a")}, stop, width=1)
+    assert begun == []
 
 
 def test_the_first_interrupt_asks_to_stop_and_the_second_leaves() -> None:

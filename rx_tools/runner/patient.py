@@ -1,0 +1,43 @@
+"""A service that waits by the contract's policy when it is full, wherever a model is created."""
+
+from rx_tools.model.names import CheckpointUri
+from rx_tools.runner.capacity import CapacityPolicy
+from rx_tools.runner.service import (
+    Capabilities,
+    LoadResponse,
+    Model,
+    ModelConfig,
+    ServiceIdentity,
+    TrainingService,
+)
+
+
+class PatientService:
+    """Creates models like `service`, and by `policy` again while it is full."""
+
+    def __init__(self, service: TrainingService, policy: CapacityPolicy) -> None:
+        self._service, self._policy = service, policy
+
+    def capabilities(self) -> Capabilities:
+        """Ask what is served."""
+        return self._policy.attempt(self._service.capabilities)
+
+    def identity(self) -> ServiceIdentity:
+        """Who this is."""
+        return self._policy.attempt(self._service.identity)
+
+    def create(self, config: ModelConfig) -> Model:
+        """A fresh model; `CapacityBlockedError` when the service stays full."""
+        return self._policy.attempt(lambda: self._service.create(config))
+
+    def create_from_state(
+        self, config: ModelConfig, uri: CheckpointUri, *, with_optimizer: bool
+    ) -> tuple[Model, LoadResponse]:
+        """A new model from a saved state; `CapacityBlockedError` when the service stays full."""
+        return self._policy.attempt(
+            lambda: self._service.create_from_state(config, uri, with_optimizer=with_optimizer)
+        )
+
+    def close(self) -> None:
+        """Finish the session."""
+        self._service.close()
