@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rx_tools.checks.grading import Problem, is_text, worst
-from rx_tools.checks.selected_rate import begins
+from rx_tools.checks.roles import is_selection, role_of, roles_of
 from rx_tools.model.json import JsonObject, as_list, as_object, as_text, is_integer
 from rx_tools.model.result import Status
 from rx_tools.model.spec import Spec
@@ -95,14 +95,8 @@ def coverage_problems(spec: Spec, comparisons: list[JsonObject]) -> Iterator[Pro
 
 def covers(spec: Spec, arms: set[str], role: str) -> bool:
     """The role itself, or every arm of the spec that is one of its confirmation runs."""
+    roles = roles_of(spec)
     planned = [
-        arm.name
-        for arm in spec.arms
-        if arm.name and arm.phase != "selection" and plays(arm.raw.get("role"), arm.name, role)
+        arm.name for arm in spec.arms if not is_selection(arm) and role_of(arm, roles) == role
     ]
     return role in arms or (bool(planned) and all(name in arms for name in planned))
-
-
-def plays(stated: object, name: str, role: str) -> bool:
-    """Whether an arm has a role: stated, or the first word of its name."""
-    return stated == role if is_text(stated) else begins(name, role)

@@ -50,7 +50,7 @@ def judge(spec: Spec, record: Record, evidence: Evidence) -> Result:
     status = worst(problem.status for problem in problems)
     details = {
         "status": status.value,
-        "issues": [problem.message for problem in problems],
+        "issues": [item.message for item in problems if item.status is not Status.PASSED],
         "files": len(record.files),
         "missing_kinds": missing_kinds(spec, record),
     }

@@ -38,10 +38,11 @@ def entry_problems(entry: Mapping[str, Any], evidence: Evidence, place: str) -> 
     rules = {"name": text, "kind": one_of(*KINDS)}
     yield from examine(entry, rules, "RX381", f"evidence file {label}", place)
     content, url = entry.get("content"), entry.get("source_url")
-    if (content is None) == (url is None):
+    if content is None and url is None:
+        yield reference_only(label, entry.get("sha256"), evidence, place)
+    elif content is not None and url is not None:
         message = f"{label}: exactly one of content and source_url is expected."
-        status = Status.UNVERIFIED if content is None else Status.INVALID
-        yield Problem(status, "RX381", message, place)
+        yield Problem(Status.INVALID, "RX381", message, place)
     elif content is not None and not isinstance(content, str):
         yield Problem(Status.INVALID, "RX381", f"{label}: content is no text.", place)
     elif url is not None and not is_attachment(url):
@@ -51,6 +52,16 @@ def entry_problems(entry: Mapping[str, Any], evidence: Evidence, place: str) -> 
     if stated is not None and sha256(stated) is not Status.PASSED:
         yield Problem(Status.INVALID, "RX384", f"{label}: sha256 is malformed.", place)
     yield from byte_problems(label, stated, evidence, place)
+
+
+def reference_only(label: str, stated: object, evidence: Evidence, place: str) -> Problem:
+    """Neither bytes nor a URL: enough beside retained files, not for handing the record in."""
+    file = evidence.get(label)
+    if file is not None and stated == file.sha256:
+        message = f"{label}: retained, but a record to hand in needs content or source_url."
+        return Problem(Status.PASSED, "RX381", message, place)
+    message = f"{label}: exactly one of content and source_url is expected."
+    return Problem(Status.UNVERIFIED, "RX381", message, place)
 
 
 def byte_problems(label: str, stated: object, evidence: Evidence, place: str) -> Iterator[Problem]:
