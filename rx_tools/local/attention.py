@@ -1,8 +1,10 @@
 """Causal grouped-query attention, forward and backward, in bounded memory.
 
-Probabilities are computed afresh in the backward pass, slice by slice, so that a long sequence
-costs time and not memory. Shapes: queries (batch, kv, group, length, dim); keys and values
-(batch, kv, length, dim). Padding on the right needs no mask: no earlier position looks at it.
+Probabilities of short sequences are kept for the backward pass; those of long ones are computed
+afresh, slice by slice, so that length costs time and not memory.
+
+Shapes: queries (batch, kv, group, length, dim); keys and values (batch, kv, length, dim). Padding
+on the right needs no mask: no earlier position looks at it.
 """
 
 from collections.abc import Iterator
@@ -28,23 +30,26 @@ def rotate(x: Array, cos: Array, sin: Array) -> Array:
     return np.concatenate([first * cos - second * sin, second * cos + first * sin], axis=-1)
 
 
-def attend(query: Array, key: Array, value: Array) -> Array:
-    """Attention output in the shape of `query`."""
-    out = np.empty_like(query)
-    for part in _slices(query):
+def attend(query: Array, key: Array, value: Array) -> tuple[Array, Array | None]:
+    """Attention output in the shape of `query`, and the probabilities where they are small."""
+    out, kept = np.empty_like(query), None
+    parts = list(_slices(query))
+    for part in parts:
         weights = _probabilities(query[part], key[part])
         out[part] = weights @ value[part][:, :, None]
-    return out
+        kept = weights if len(parts) == 1 else None
+    return out, kept
 
 
 def attend_back(
-    upstream: Array, query: Array, key: Array, value: Array
+    upstream: Array, query: Array, key: Array, value: Array, kept: Array | None
 ) -> tuple[Array, Array, Array]:
-    """Gradients towards query, key and value."""
+    """Gradients towards query, key and value; `kept` as `attend` returned it."""
     d_query, d_key, d_value = np.empty_like(query), np.empty_like(key), np.empty_like(value)
     scale = np.float32(query.shape[-1] ** -0.5)
     for part in _slices(query):
-        weights, above = _probabilities(query[part], key[part]), upstream[part]
+        weights = kept if kept is not None else _probabilities(query[part], key[part])
+        above = upstream[part]
         d_value[part] = (weights.swapaxes(-1, -2) @ above).sum(axis=2)
         d_scores = above @ value[part][:, :, None].swapaxes(-1, -2)
         d_scores -= np.einsum("...ij,...ij->...i", d_scores, weights)[..., None]

@@ -6,12 +6,10 @@ from typing import TypeVar
 
 from rx_tools.errors import UsageError
 from rx_tools.local.fault import Fault
+from rx_tools.local.fault_catalogue import CATALOGUE, LIKE
 from rx_tools.local.faults import ALL
 
 T = TypeVar("T")
-
-LIKE = {"stock": ("no-observation", "no-external-weights", "seed-refused")}
-"""What another service lacks, by its name."""
 
 
 class Faults:
@@ -48,7 +46,7 @@ def _fault(word: str) -> Fault:
     kinds = {kind.name: kind for kind in ALL}
     if name not in kinds:
         raise UsageError(f"--fault {word}: unknown", hint=f"known: {', '.join(kinds)}")
-    default = kinds[name].default
+    default = CATALOGUE[name].default
     if not colon:
         return kinds[name](default if default is not None else 0)
     if default is None:
@@ -60,12 +58,3 @@ def _fault(word: str) -> Fault:
     if not 0 <= argument < math.inf:
         raise UsageError(f"--fault {word}: {text!r} is not a number from 0")
     return kinds[name](argument)
-
-
-def described() -> str:
-    """One line per fault, for `--help`."""
-    lines = []
-    for kind in ALL:
-        argument = "" if kind.default is None else f"[:{kind.default:g}]"
-        lines.append(f"{kind.name + argument:<24} {(kind.__doc__ or '').strip()}")
-    return "\n".join(lines)

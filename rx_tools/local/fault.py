@@ -13,13 +13,9 @@ Config = Mapping[str, object]
 
 
 class Fault:
-    """One way in which a service misbehaves; its docstring is its line of help.
-
-    `default` is the argument where none is given; None means that it takes no argument.
-    """
+    """One way in which a service misbehaves, under its name in the catalogue."""
 
     name: ClassVar[str]
-    default: ClassVar[float | None] = None
 
     def __init__(self, argument: float) -> None:
         self.argument = argument

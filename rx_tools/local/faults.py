@@ -1,4 +1,7 @@
-"""Every fault that can be asked for. They compose: each is asked at each hook, in this order."""
+"""Every fault that can be asked for; what each does is said in `fault_catalogue`.
+
+They compose: each is asked at each hook, in the order given.
+"""
 
 import os
 import signal
@@ -30,8 +33,6 @@ class Countdown:
 
 
 class SeedRefused(Fault):
-    """a creation with a LoRA seed fails (category user)"""
-
     name = "seed-refused"
 
     def on_create(self, seed: int | None) -> None:
@@ -40,8 +41,6 @@ class SeedRefused(Fault):
 
 
 class DropOptimizer(Fault):
-    """dimuon silently becomes AdamW at 1e-4, and get_info says nothing of the optimizer"""
-
     name = "drop-optimizer"
 
     def created(self, config: Config) -> Config:
@@ -58,8 +57,6 @@ class DropOptimizer(Fault):
 
 
 class ColdRestore(Fault):
-    """a load with optimizer restores the weights and a fresh optimizer"""
-
     name = "cold-restore"
 
     def restored_state(self, saved: Optimizer, cold: Optimizer) -> Optimizer:
@@ -68,8 +65,6 @@ class ColdRestore(Fault):
 
 
 class AdamwOnRestore(Fault):
-    """a model created from a checkpoint gets AdamW, whatever it had"""
-
     name = "adamw-on-restore"
 
     def restored(self, config: Config) -> Config:
@@ -81,8 +76,6 @@ class AdamwOnRestore(Fault):
 
 
 class NoExternalWeights(Fault):
-    """save_weights_external answers 404, and the model's request sequence stalls"""
-
     name = "no-external-weights"
 
     def on_submit(self, path: str) -> None:
@@ -91,8 +84,6 @@ class NoExternalWeights(Fault):
 
 
 class NoObservation(Fault):
-    """the observation of the concrete optimizer answers 404"""
-
     name = "no-observation"
 
     def hides_observation(self) -> bool:
@@ -100,10 +91,7 @@ class NoObservation(Fault):
 
 
 class Capacity(Fault):
-    """the first N creations fail with `trainer capacity exhausted` (category server)"""
-
     name = "capacity"
-    default = 1
 
     def __init__(self, argument: float) -> None:
         super().__init__(argument)
@@ -116,8 +104,6 @@ class Capacity(Fault):
 
 
 class CapacityForever(Fault):
-    """creations stay pending for ever (queue state paused_capacity)"""
-
     name = "capacity-forever"
 
     def stalls_creation(self) -> bool:
@@ -125,8 +111,6 @@ class CapacityForever(Fault):
 
 
 class Refuses(Fault):
-    """the first N operations are answered with an HTTP status"""
-
     status: int
     sentence: str
 
@@ -141,22 +125,15 @@ class Refuses(Fault):
 
 
 class Http429(Refuses):
-    """the first N operations are answered 429"""
-
-    name, default, status, sentence = "http-429", 1, 429, "draining: try again"
+    name, status, sentence = "http-429", 429, "draining: try again"
 
 
 class Http503(Refuses):
-    """the first N operations are answered 503"""
-
-    name, default, status, sentence = "http-503", 1, 503, "engine unreachable"
+    name, status, sentence = "http-503", 503, "engine unreachable"
 
 
 class ModelLostAfter(Fault):
-    """after N optimizer steps in all, once, every live model is lost (410 model_lost)"""
-
     name = "model-lost-after"
-    default = 1
 
     def __init__(self, argument: float) -> None:
         super().__init__(argument)
@@ -167,10 +144,7 @@ class ModelLostAfter(Fault):
 
 
 class IdleEvict(Fault):
-    """a session is evicted, as if silent, after N operations of it, once (then 409)"""
-
     name = "idle-evict"
-    default = 10
 
     def __init__(self, argument: float) -> None:
         super().__init__(argument)
@@ -186,10 +160,7 @@ class IdleEvict(Fault):
 
 
 class NanGrad(Fault):
-    """the N-th optimizer step of every live model sees a gradient that is not finite"""
-
     name = "nan-grad"
-    default = 1
 
     def gradients(self, step: int, gradients: dict[str, Array]) -> dict[str, Array]:
         if step != self.argument:
@@ -198,10 +169,7 @@ class NanGrad(Fault):
 
 
 class Slow(Fault):
-    """every answer takes MS milliseconds longer; the worker is not slowed"""
-
     name = "slow"
-    default = 100
 
     def before_answer(self, path: str) -> None:
         del path
@@ -209,8 +177,6 @@ class Slow(Fault):
 
 
 class CorruptWeights(Fault):
-    """one weight of every exported adapter is changed, another one each time"""
-
     name = "corrupt-weights"
 
     def __init__(self, argument: float) -> None:
@@ -229,10 +195,7 @@ class CorruptWeights(Fault):
 
 
 class Drift(Fault):
-    """Gaussian noise of this standard deviation on every answered log-probability"""
-
     name = "drift"
-    default = 1e-4
 
     def __init__(self, argument: float) -> None:
         super().__init__(argument)
@@ -247,8 +210,6 @@ class Drift(Fault):
 
 
 class Finish404(Fault):
-    """closing a session answers 404"""
-
     name = "finish-404"
 
     def before_answer(self, path: str) -> None:
@@ -257,10 +218,7 @@ class Finish404(Fault):
 
 
 class KillAfter(Fault):
-    """the service kills itself (SIGKILL) in its N-th optimizer step, before answering"""
-
     name = "kill-after"
-    default = 1
 
     def __init__(self, argument: float) -> None:
         super().__init__(argument)

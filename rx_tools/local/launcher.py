@@ -7,7 +7,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from select import select
+from tempfile import TemporaryFile
 from types import TracebackType
+from typing import IO
 
 from rx_tools.errors import ServiceError
 from rx_tools.local.revision import revision
@@ -57,30 +59,39 @@ class Running:
 
 def launch(
     store: Path, *, faults: Sequence[str] = (), like: str | None = None, port: int = 0,
-    log: Path | None = None, model_names: Sequence[str] = (), chunk: int = 1024,
+    log: Path | None = None, model_names: Sequence[str] = (), model_folder: Path | None = None,
+    chunk: int = 1024,
 ) -> Running:  # fmt: skip
     """Start the service on a free loopback port (or `port`) and wait until it listens.
 
-    `model_names` are served beside `rx/tiny-qwen3`, by the same model. What the service says goes
-    to the file `log`. Raises `ServiceError` when it does not come up.
+    `model_names` are further names of the served model: `rx/tiny-qwen3`, or the Qwen3 of
+    `model_folder` under the folder's name. What the service says goes to the file `log`.
+    Raises `ServiceError` when it does not come up.
     """
-    command = [sys.executable, "-m", "rx_tools.local", "--store", str(store), "--port", str(port)]
+    command = [sys.executable, "-m", "rx_tools.local", "--store", str(store.resolve())]
+    command += ["--port", str(port), "--chunk", str(chunk)]
     command += [word for name in model_names for word in ("--model-name", name)]
     command += [word for fault in faults for word in ("--fault", fault)]
     command += ["--like", like] if like else []
-    command += ["--chunk", str(chunk)]
-    with (log or Path(os.devnull)).open("ab") as errors:
+    command += ["--model-folder", str(model_folder.resolve())] if model_folder else []
+    with log.open("ab+") if log else TemporaryFile() as errors:
         process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors,
             cwd=_import_root(), env=os.environ | {"PYTHONUNBUFFERED": "1"},
         )  # fmt: skip
-    ready = _first_line(process)
-    if not ready:
-        process.kill()
-        process.wait()
-        raise ServiceError("the embedded service did not start", where=str(log or ""))
+        ready = _first_line(process)
+        if not ready:
+            process.kill()
+            process.wait()
+            raise ServiceError(f"the embedded service did not start: {_last_line(errors)}")
     told = json.loads(ready)
     return Running(process, told["base_url"], told["api_key"])
+
+
+def _last_line(errors: IO[bytes]) -> str:
+    errors.seek(0)
+    lines = errors.read().decode(errors="replace").strip().splitlines()
+    return lines[-1] if lines else "it said nothing"
 
 
 def _import_root() -> Path:

@@ -2,6 +2,7 @@
 
 import hmac
 import sys
+import time
 import traceback
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
@@ -11,6 +12,7 @@ from rx_tools.local import routes
 from rx_tools.local.http import Request, Response, refusal
 from rx_tools.local.refusals import Category, HttpRefusalError, OperationFailedError
 from rx_tools.local.service import Service
+from rx_tools.local.traffic import Exchange, Traffic
 
 BODY_AT_MOST = 64 << 20
 
@@ -23,7 +25,7 @@ class Server(ThreadingHTTPServer):
     allow_reuse_address = True
 
     def __init__(self, service: Service) -> None:
-        self.service = service
+        self.service, self.traffic = service, Traffic()
         super().__init__((service.settings.host, service.settings.port), Handler)
 
     @property
@@ -31,6 +33,11 @@ class Server(ThreadingHTTPServer):
         """Where a client reaches this server."""
         host = self.service.settings.host
         return f"http://{host}:{self.server_port}"
+
+    def stop(self) -> None:
+        """Close the port and let the running operation finish; what was answered is on disk."""
+        self.server_close()
+        self.service.close()
 
     def handle_error(self, request: object, client_address: object) -> None:
         """A connection that broke is the client's business."""
@@ -59,6 +66,7 @@ class Handler(BaseHTTPRequestHandler):
         """The request table is kept elsewhere."""
 
     def _answer(self) -> None:
+        begin = time.time()
         try:
             response = self._respond()
         except HttpRefusalError as error:
@@ -70,6 +78,9 @@ class Handler(BaseHTTPRequestHandler):
             traceback.print_exc(file=sys.stderr)
             response = refusal(HttpRefusalError(500, f"internal error: {type(error).__name__}"))
         self._send(response)
+        path = urlsplit(self.path).path
+        spent = time.time() - begin
+        self.server.traffic.add(Exchange(begin, self.command, path, response.status, spent))
 
     def _respond(self) -> Response:
         service, target = self.server.service, urlsplit(self.path)
@@ -90,7 +101,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def _guard_host(self, headers: dict[str, str]) -> None:
         name = headers.get("host", "").rpartition(":")[0] or headers.get("host", "")
-        if name not in self.server.service.settings.allowed_hosts:
+        allowed = self.server.service.settings.allowed_hosts
+        if allowed and name not in allowed:
             raise HttpRefusalError(421, f"host {name!r} is not served here")
 
     def _guard_key(self, headers: dict[str, str]) -> None:

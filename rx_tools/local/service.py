@@ -3,8 +3,9 @@
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from threading import Event, Thread
 
-from rx_tools.local import archive, lora, optimizers
+from rx_tools.local import archive, huggingface, lora, optimizers
 from rx_tools.local.base import BaseModel, tiny
 from rx_tools.local.checkpoints import RUN, Address, Facts
 from rx_tools.local.choosing import Faults
@@ -20,17 +21,21 @@ from rx_tools.local.settings import Settings
 from rx_tools.local.store import Store
 from rx_tools.local.texts import Texts
 
+TEND_SECONDS = 0.5
+
 
 class Service:
     """What every route works on."""
 
     def __init__(self, settings: Settings, faults: Faults | None = None) -> None:
         self.settings, self.faults = settings, faults or Faults()
-        self.base: BaseModel = tiny()
+        self.base = _base(settings.model_folder)
         self.engine = Engine(self.base)
         self.store = Store(settings.store)
         self.sessions = Sessions()
         self.scheduler = Scheduler()
+        self._closing = Event()
+        Thread(target=self._tend, name="tend", daemon=True).start()
         self.models: dict[str, LiveModel] = {}
         self.samplers: dict[str, Sampler] = {}
         self.texts = Texts(settings.tokenizer)
@@ -156,7 +161,19 @@ class Service:
 
     def close(self) -> None:
         """Finish what runs and stop."""
+        self._closing.set()
         self.scheduler.close()
+        self.store.close()
+
+    def _tend(self) -> None:
+        """Evict silent sessions, as long as the service runs."""
+        while not self._closing.wait(TEND_SECONDS):
+            for session in self.sessions.silent(self.settings.idle_seconds):
+                self.release(session, "evicted: no heartbeat")
+
+
+def _base(folder: Path | None) -> BaseModel:
+    return tiny() if folder is None else huggingface.load(folder)
 
 
 def accepted(request_id: str, model_id: str | None = None) -> Response:

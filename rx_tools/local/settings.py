@@ -1,6 +1,6 @@
 """What a start of the service is told."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 TINY_NAME = "rx/tiny-qwen3"
@@ -23,6 +23,6 @@ class Settings:
     """Datums per forward_backward request; smaller values exercise the SDK's chunking."""
     idle_seconds: float = 300.0
     """A session without heartbeat for so long is evicted."""
-    allowed_hosts: frozenset[str] = field(
-        default_factory=lambda: frozenset({"127.0.0.1", "localhost", "[::1]"})
-    )
+    allowed_hosts: frozenset[str] = frozenset()
+    """Names that a Host header may carry, so that no foreign page reaches a loopback service
+    through the browser; empty where the service was told to listen elsewhere."""

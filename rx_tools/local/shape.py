@@ -51,7 +51,7 @@ class Shape:
 
 
 TINY = Shape(
-    vocabulary=2048, hidden=64, intermediate=128, layers=2, heads=4, kv_heads=2, head_dim=16
+    vocabulary=2048, hidden=64, intermediate=128, layers=2, heads=2, kv_heads=1, head_dim=32
 )
 
 

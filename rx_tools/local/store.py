@@ -16,18 +16,30 @@ from dataclasses import replace
 from pathlib import Path
 from threading import RLock
 
+from filelock import FileLock, Timeout
+
+from rx_tools.errors import ServiceError
 from rx_tools.local.checkpoints import Address, Facts, Kind
 from rx_tools.local.disk import publish, sync_folder, write_durably
 from rx_tools.local.refusals import OperationFailedError
 
 
 class Store:
-    """One folder; safe for the threads of one process."""
+    """One folder, used by one process at a time; safe for its threads."""
 
     def __init__(self, folder: Path) -> None:
         self.root = folder / "runs"
         self.root.mkdir(parents=True, exist_ok=True)
+        self._one_process = FileLock(folder / "lock")
+        try:
+            self._one_process.acquire(timeout=0)
+        except Timeout:
+            raise ServiceError("another service works in this store", where=str(folder)) from None
         self._lock = RLock()
+
+    def close(self) -> None:
+        """Let another process have the folder."""
+        self._one_process.release()
 
     def add_run(self, run: str, facts: Mapping[str, object]) -> None:
         """Remember a training run."""

@@ -30,6 +30,7 @@ class Layer:
     inverse: Array
     heads: "Heads"
     context: Array
+    attention: Array | None
     middle: Array
     middle_normed: Array
     middle_inverse: Array
@@ -104,7 +105,8 @@ class Transformer:
         eps = self.shape.norm_eps
         normed, inverse = normalize(entry, self._norm_weight(index, "input_layernorm"), eps)
         heads = self._heads(index, normed, size, tables)
-        context = _flat(attention.attend(heads.query, heads.key, heads.value))
+        attended, kept = attention.attend(heads.query, heads.key, heads.value)
+        context = _flat(attended)
         middle = entry + context @ self._matrix(index, Module.OUTPUT).T
         weight = self._norm_weight(index, "post_attention_layernorm")
         middle_normed, middle_inverse = normalize(middle, weight, eps)
@@ -113,7 +115,7 @@ class Transformer:
         sigmoid = sigmoid_of(gate)
         out = middle + (gate * sigmoid * up) @ self._matrix(index, Module.DOWN).T
         layer = Layer(
-            entry, normed, inverse, heads, context,
+            entry, normed, inverse, heads, context, kept,
             middle, middle_normed, middle_inverse, gate, sigmoid, up,
         )  # fmt: skip
         return layer, out
@@ -161,7 +163,7 @@ class Transformer:
         learn(layer_name(index, Module.OUTPUT), above, layer.context)
         d_context = self._split(above @ self._matrix(index, Module.OUTPUT), size, kv)
         d_query, d_key, d_value = attention.attend_back(
-            d_context, heads.query, heads.key, heads.value
+            d_context, heads.query, heads.key, heads.value, layer.attention
         )
         cos, sin = tables
         d_query = normalize_back(
