@@ -34,7 +34,7 @@ from rx_tools.checks.deciding.issues import Issue, Row
 from rx_tools.checks.deciding.readings import Outcome
 from rx_tools.checks.deciding.rule import finite, read_rule
 from rx_tools.checks.deciding.shown import criterion_entry
-from rx_tools.checks.deciding.source import read_source
+from rx_tools.checks.deciding.source import Source, read_source
 from rx_tools.checks.grading import Problem, worst
 from rx_tools.model.evidence import Evidence
 from rx_tools.model.json import JsonObject
@@ -160,11 +160,21 @@ def judged_gates(spec: Spec, record: Record, evidence: Evidence) -> dict[str, St
 
 
 def recompute(
-    spec: Spec, record: Record, evidence: Evidence, gates: Mapping[str, Status]
+    spec: Spec,
+    record: Record,
+    evidence: Evidence,
+    gates: Mapping[str, Status],
+    *,
+    plan: JsonObject | None = None,
+    source: Source | None = None,
 ) -> Recomputed:
-    """The decision that spec, record and evidence give."""
+    """The decision that spec, record and evidence give.
+
+    `plan` is the frozen plan where it is at hand, else it is looked for in the evidence; `source`
+    are rows that were handed over, else those that the record names.
+    """
     rule = spec.raw.get("decision_rule")
-    rows, source_issues = read_source(record.raw.get("decision"), evidence)
+    rows, source_issues = source or read_source(record.raw.get("decision"), evidence)
     items, item_issues = frozen_items(spec, record, evidence)
     weighed = {name.value: gates[name].value for name in WEIGHED_GATES if name in gates}
     given = replace(
@@ -172,7 +182,7 @@ def recompute(
         source_issues=source_issues,
         evidence_issues=() if source_issues else item_issues,
     )
-    reading = frozen_readings(spec, retained_plan(evidence))
+    reading = frozen_readings(spec, retained_plan(evidence) if plan is None else plan)
     decision = decide(rule, rows, items=items, reading=reading, circumstances=given)
     frozen, _ = read_rule(rule)
     if frozen is None or rows is None or not decision.criteria:
@@ -218,15 +228,21 @@ def agreement_problems(record: Record, decision: Decision) -> Iterator[Problem]:
     if record.verdict is None:
         yield Problem(Status.UNVERIFIED, "RX441", NO_VERDICT, "$.verdict")
         return
-    stated = Outcome(record.verdict, record.outcome_reason or record.verdict)
-    if stated in (decision.outcome, decision.tested):
+    if says_the_same(record, decision):
         return
+    stated = Outcome(record.verdict, record.outcome_reason or record.verdict)
     because = f" ({decision.issues[0]})" if decision.issues else ""
     text = (
         f"The record says {stated.verdict}/{stated.reason};"
         f" recomputed: {decision.verdict}/{decision.outcome_reason}{because}"
     )
     yield Problem(Status.FAILED, "RX440", text, "$.verdict")
+
+
+def says_the_same(record: Record, decision: Decision) -> bool:
+    """Whether a record states the recomputed outcome, or that of what was tested instead."""
+    stated = Outcome(record.verdict or "", record.outcome_reason or record.verdict or "")
+    return stated in (decision.outcome, decision.tested)
 
 
 def warning(text: str) -> Problem:

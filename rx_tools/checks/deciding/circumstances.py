@@ -172,6 +172,6 @@ def gate_issues(given: Circumstances) -> Iterator[Issue]:
         elif status not in OPEN_STATUSES:
             yield Issue("GATE_NOT_PASSED", f"The gate {gate} is {status}.", str(gate))
     for gate in given.accepted_unverified:
-        if gate not in given.gates:
+        if gate not in tuple(given.gates):
             text = f"The gate {gate} was accepted unverified; the verdict is capped."
             yield Issue("GATE_ACCEPTED_UNVERIFIED", text, str(gate))

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from rx_tools.checks.deciding.issues import Issue
 from rx_tools.checks.deciding.observation_rows import (
@@ -13,6 +13,9 @@ from rx_tools.checks.deciding.observation_rows import (
 from rx_tools.model.evidence import EvidenceFile
 from rx_tools.model.json import JsonObject, is_integer
 
+Source: TypeAlias = tuple[ObservationRows | list[Any] | None, tuple[Issue, ...]]
+"""Rows, or None and why there are none."""
+
 SECTION = "$.decision"
 NOT_RETAINED = "Observation file name/hash is not retained for this run."
 EXPECTED_ONE = "Expected exactly one of observations and observations_file."
@@ -20,9 +23,7 @@ PLAIN_NAME = re.compile(r"[^\x00-\x1f\x7f/\\:*?\"<>|~]{1,255}")
 SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
-def read_source(
-    section: object, evidence: Mapping[str, EvidenceFile]
-) -> tuple[ObservationRows | list[Any] | None, tuple[Issue, ...]]:
+def read_source(section: object, evidence: Mapping[str, EvidenceFile]) -> Source:
     """The rows of a record's `decision`, or None and what is wrong with their source."""
     if not isinstance(section, Mapping):
         return None, (Issue("OBSERVATIONS_EXACTLY_ONE", EXPECTED_ONE, SECTION),)

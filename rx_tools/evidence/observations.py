@@ -1,0 +1,127 @@
+"""Observation files: read once, hashed as they were read; written within the contract's limits."""
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from rx_tools.checks.deciding.issues import Issue
+from rx_tools.checks.deciding.observation_rows import (
+    MAX_BYTES,
+    MAX_ROWS,
+    ObservationRows,
+    size_issues,
+)
+from rx_tools.errors import DocumentError, IntegrityError
+from rx_tools.model.names import Sha256
+
+CROSS_CHECK = 1e-12
+"""How far a mean of rows may be, relatively, from the loss record's token mean."""
+
+
+@dataclass(frozen=True, slots=True)
+class ObservationFile:
+    """A file of rows. `rows` is None where the file is too large to be read; `issues` say so."""
+
+    name: str
+    size: int
+    sha256: Sha256 | None
+    rows: ObservationRows | None
+    issues: tuple[Issue, ...] = ()
+
+
+def read_observation_file(path: Path) -> ObservationFile:
+    """Read and hash a file of rows. Never more than the allowed bytes are read."""
+    with path.open("rb") as stream:
+        data = stream.read(MAX_BYTES + 1)
+    size = max(len(data), path.stat().st_size if path.is_file() else 0)
+    issues = tuple(size_issues(size))
+    if issues:
+        return ObservationFile(path.name, size, None, None, issues)
+    digest = Sha256(hashlib.sha256(data).hexdigest())
+    rows = ObservationRows(data)
+    return ObservationFile(path.name, size, digest, rows, rows.issues)
+
+
+def token_mean_values(nll_sums: Sequence[float], n_tokens: Sequence[int]) -> list[float]:
+    """Values whose plain mean is the token mean: `nll_i · N / T`.
+
+    N items with T counted tokens in all; the scale is the same for every arm that was scored on
+    the same tokens. Raises `DocumentError` without a counted token.
+    """
+    total = sum(n_tokens)
+    if total <= 0:
+        raise DocumentError("no item has a counted token")
+    scale = len(nll_sums) / total
+    return [nll * scale for nll in nll_sums]
+
+
+def cross_check(arm: str, values: Sequence[float], token_mean: float) -> None:
+    """Raise `IntegrityError` unless the values' mean is the loss record's, to 1e-12."""
+    mean = math.fsum(values) / len(values) if values else math.nan
+    if not math.isclose(mean, token_mean, rel_tol=CROSS_CHECK, abs_tol=CROSS_CHECK):
+        raise IntegrityError(
+            f"the rows of {arm} have the mean {mean!r}, its loss record says {token_mean!r}",
+            hint="score the arm again; nothing was rounded on the way here",
+        )
+
+
+def shard(values: Mapping[str, float], shards: int) -> dict[str, float]:
+    """Fewer rows with the same plain mean: consecutive items summed into `shard:0001` …
+
+    A shard's value is its items' sum times shards / items, so shards of unequal size serve too. The
+    shards' names are then the evaluator's items, in every arm alike.
+    """
+    names = list(values)
+    if not 1 <= shards <= len(names):
+        raise DocumentError(f"{len(names)} items cannot make {shards} shards")
+    bounds = [round(index * len(names) / shards) for index in range(shards + 1)]
+    return {
+        f"shard:{index + 1:04d}": math.fsum(values[name] for name in names[start:stop])
+        * (shards / len(names))
+        for index, (start, stop) in enumerate(pairwise(bounds))
+    }
+
+
+def observation_rows(
+    cells: Mapping[tuple[str, int], Mapping[str, float]], metric: str, evaluator_id: str
+) -> Iterator[bytes]:
+    """One JSON line per role, seed and item, in order; values are never rounded."""
+    for (role, seed), values in cells.items():
+        for item, value in values.items():
+            row: dict[str, Any] = {
+                "item_id": item,
+                "arm": role,
+                "seed": seed,
+                "metric": metric,
+                "value": value,
+                "evaluator_id": evaluator_id,
+            }
+            yield json.dumps(row, ensure_ascii=True, allow_nan=False).encode() + b"\n"
+
+
+def within_limits(lines: Iterable[bytes], *, items: int, cells: int) -> bytes:
+    """The lines as one file, or a refusal that does the arithmetic.
+
+    Raises `DocumentError` above 100,000 rows or 10 MiB, with the number of shards that would fit.
+    """
+    if items * cells > MAX_ROWS:
+        raise too_many(items, cells, MAX_ROWS // cells, f"{items} items x {cells} cells = ")
+    data = b"".join(lines)
+    if len(data) <= MAX_BYTES:
+        return data
+    per_row = len(data) / (items * cells)
+    made = f"{items} items x {cells} cells x {per_row:.0f} bytes = {len(data)} bytes; "
+    raise too_many(items, cells, int(MAX_BYTES / per_row) // cells, made)
+
+
+def too_many(items: int, cells: int, fitting: int, made: str) -> DocumentError:
+    """The refusal, and what would fit."""
+    return DocumentError(
+        f"{made}{items * cells} rows; at most {MAX_ROWS} rows and {MAX_BYTES} bytes are allowed",
+        hint=f"score at most {fitting} items, or write {fitting} shards in place of items",
+    )
