@@ -70,7 +70,7 @@ CODES: Mapping[str, str] = {
     "RX424": "a role has no rows for a scheduled seed",
     "RX425": "a role lacks items that others have",
     "RX426": "the selection was not frozen before the confirmation",
-    "RX427": "search or confirmation items are not resolved to ids",
+    "RX427": "the selection's items, grids or rates are not recorded",
     "RX428": "search and confirmation share items",
     "RX429": "an observed item is no confirmation item",
     "RX430": "a selected learning rate is not on its grid",
@@ -110,6 +110,7 @@ ABSENT = frozenset(
         "MISSING_ITEM",
         "SELECTION_ITEMS_UNRESOLVED",
         "SELECTION_NOT_FROZEN",
+        "SELECTION_NOT_RECORDED",
         "SELECTION_BUDGETS",
     }
 )
@@ -215,9 +216,11 @@ def score_problems(record: Record, means: Mapping[Cell, Fraction]) -> Iterator[P
     """Every stated score of a role and seed is the mean of its rows, to 1e-12."""
     for cell, value, place in stated_scores(record):
         mean = means.get(cell)
-        if mean is None or not finite(value):
+        if mean is None:
             continue
-        if not abs(Fraction(value) - mean) <= SCORE_TOLERANCE * max(abs(mean), Fraction(1)):
+        if not finite(value):
+            yield Problem(Status.INVALID, "RX442", f"A score is {value!r}, no number.", place)
+        elif not abs(Fraction(value) - mean) <= SCORE_TOLERANCE * max(abs(mean), Fraction(1)):
             _, role, seed = cell
             text = f"{role}, seed {seed}: the score {value!r} is not the mean {float(mean)!r}."
             yield Problem(Status.FAILED, "RX442", text, place)

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rx_tools.checks.applicability import check_applicability
+from rx_tools.checks.deciding.rule import finite
 from rx_tools.checks.grading import Problem, worst
 from rx_tools.checks.rows import Row, RowError, rows_of
 from rx_tools.model.evidence import Evidence
@@ -76,15 +77,41 @@ def record_problems(spec: Spec, record: Record) -> Iterator[Problem]:
         return
     for message in messages:
         yield graded(message)
-    completed = [
-        arm.name
-        for arm in spec.arms
-        if arm.phase != "selection" and arm.name in record.completed_arms
-    ]
-    for name in completed:
+    yield from absent_arms(spec, arms)
+    for name, arm in arms.items():
+        yield from count_problems(name, as_object(arm))
+
+
+def absent_arms(spec: Spec, arms: Mapping[str, Any]) -> Iterator[Problem]:
+    """Confirmation arms of the spec without an entry, where the entries bear the spec's names."""
+    planned = [arm.name for arm in spec.arms if arm.phase != "selection" and arm.name]
+    if not any(name in arms for name in planned):
+        return
+    for name in planned:
         if name not in arms:
-            place = below(SECTION, "arms", str(name))
+            place = below(SECTION, "arms", name)
             yield Problem(Status.UNVERIFIED, "RX452", f"arm {name}: no loss record", place)
+
+
+def count_problems(name: str, arm: Mapping[str, Any]) -> Iterator[Problem]:
+    """What the server takes on trust: counts are counts, and both means are numbers."""
+    place = below(SECTION, "arms", name)
+    if arm and "n_examples" not in arm:
+        text = f"arm {name}: n_examples is not recorded"
+        yield Problem(Status.UNVERIFIED, "RX453", text, place)
+    for key in ("n_tokens", "n_examples", "n_empty"):
+        if key in arm and not is_count(arm[key]):
+            text = f"arm {name}: {key} is no count"
+            yield Problem(Status.INVALID, "RX453", text, below(place, key))
+    for key in ("token_mean", "example_mean"):
+        if key in arm and not finite(arm[key]):
+            text = f"arm {name}: {key} is no number"
+            yield Problem(Status.INVALID, "RX453", text, below(place, key))
+
+
+def is_count(value: object) -> bool:
+    """Whether the value is an integer, zero or above, that a double can hold."""
+    return is_integer(value) and finite(value) and value >= 0
 
 
 def graded(message: str) -> Problem:

@@ -10,6 +10,7 @@ from rx_tools.model.json import JsonObject, as_list, as_object, is_integer
 
 OPEN_STATUSES = ("passed", "not_applicable")
 CHANGED_ENDPOINT = ("objective", "endpoint")
+HYPERPARAMETER = "hyperparameter"
 WEIGHT_EDIT = "weight_edit"
 
 
@@ -113,6 +114,9 @@ def selection_issues(given: Circumstances, observed_items: Iterable[str]) -> Ite
         if foreign:
             text = f"{len(foreign)} observed items are no confirmation items: {foreign[0]!r}."
             yield Issue("NOT_A_CONFIRMATION_ITEM", text)
+    if given.kind == HYPERPARAMETER and not (given.grids and given.selected):
+        text = "The grids and the selected rates are not recorded."
+        yield Issue("SELECTION_NOT_RECORDED", text, "$.decision.selection")
     if given.kind == WEIGHT_EDIT:
         yield from budget_issues(given.selection.get("budgets"))
 
