@@ -50,7 +50,9 @@ class FileTensor(Protocol):
 
 @contextmanager
 def open_tensors(path: Path) -> Iterator[Mapping[str, FileTensor]]:
-    """The tensors of a `.safetensors` or `.npz` file, or of all `.safetensors` of a folder.
+    """The tensors of a `.safetensors` or `.npz` file, or of the adapter in a folder.
+
+    In a folder these are its `adapter_model*.safetensors`, else all its `.safetensors`.
 
     Raises `DocumentError` with one line for a damaged or hostile file, `UsageError` for another
     kind of file. The tensors can be read only inside the `with`.
@@ -69,7 +71,7 @@ def parts(path: Path) -> list[Path]:
     """The files that hold the tensors."""
     if not path.is_dir():
         return [path]
-    found = sorted(path.glob("*.safetensors"))
+    found = sorted(path.glob("adapter_model*.safetensors")) or sorted(path.glob("*.safetensors"))
     if not found:
         raise UsageError("no .safetensors file in this folder", where=str(path))
     return found

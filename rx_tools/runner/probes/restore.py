@@ -1,0 +1,113 @@
+"""Three-way restore: uninterrupted, restored and deliberately cold, one equal step each.
+
+A service can bring the weights back and lose the optimizer: it then matches before the next step
+and differs after it. So the restored model must equal the uninterrupted one after a step, and
+differ from one that was loaded without its optimizer.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rx_tools.model.names import CheckpointUri
+from rx_tools.runner.probes import echo
+from rx_tools.runner.probes.bench import Bench, Logprobs, Movement, movement
+from rx_tools.runner.probes.result import Outcome, ProbeResult, contradicted, proven, unproven
+from rx_tools.runner.service import Datum, Model, ModelInfo
+
+PROBE = "restore"
+WARM_STEPS = 3
+NAME = "rx-probe-restore"
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """Logprobs before and after the decisive step, and what the server said before it."""
+
+    before: list[Logprobs]
+    after: list[Logprobs]
+    info: ModelInfo
+
+
+def probe(bench: Bench, learning_rate: float) -> ProbeResult:
+    """Warm an optimizer up, save, and take the next step in three ways."""
+    warm, last = halves(bench.batch)
+    with bench.model() as model:
+        for _ in range(WARM_STEPS):
+            bench.step(model, learning_rate, batch=warm)
+        uri = model.save_state(NAME, overwrite=True).result()
+        uninterrupted = taken(bench, model, learning_rate, last)
+    restored = reloaded(bench, uri, learning_rate, last, with_optimizer=True)
+    cold = reloaded(bench, uri, learning_rate, last, with_optimizer=False)
+    return judged(uninterrupted, restored, cold, bench.config.optimizer.type)
+
+
+def halves(batch: Sequence[Datum]) -> tuple[Sequence[Datum], Sequence[Datum]]:
+    """Two different parts, so that the momentum points elsewhere than the last gradient."""
+    middle = len(batch) // 2
+    return (batch[:middle], batch[middle:]) if middle else (batch, batch)
+
+
+def reloaded(
+    bench: Bench, uri: CheckpointUri, learning_rate: float, batch: Sequence[Datum], *,
+    with_optimizer: bool,
+) -> Way:  # fmt: skip
+    """The same step on a model that starts from the saved state."""
+    with bench.restored(uri, with_optimizer=with_optimizer) as model:
+        return taken(bench, model, learning_rate, batch)
+
+
+def taken(bench: Bench, model: Model, learning_rate: float, batch: Sequence[Datum]) -> Way:
+    """One step, with the logprobs on both sides of it."""
+    info, before = model.info(), bench.score(model)
+    bench.step(model, learning_rate, batch=batch)
+    return Way(before, bench.score(model), info)
+
+
+def judged(uninterrupted: Way, restored: Way, cold: Way, asked: str) -> ProbeResult:
+    """Which of the other two the restored model is."""
+    weights = movement(uninterrupted.before, restored.before)
+    same = movement(uninterrupted.after, restored.after)
+    as_cold = movement(cold.after, restored.after)
+    apart = movement(uninterrupted.after, cold.after)
+    named = echo.judged(asked, restored.info)
+    figures: dict[str, Any] = {
+        "before_the_step_rms": weights.distance,
+        "restored_to_uninterrupted_rms": same.distance,
+        "restored_to_cold_rms": as_cold.distance,
+        "cold_to_uninterrupted_rms": apart.distance,
+        "limit_rms": same.limit,
+        "echo_after_restore": named.figures["optimizer"],
+        "observation_after_restore": named.figures["observation"],
+        "state_before_saving": observed_state(uninterrupted.info),
+        "state_after_restore": observed_state(restored.info),
+    }
+    if complaint := complaint_of(weights, same, as_cold, apart):
+        return contradicted(PROBE, complaint, figures)
+    if named.outcome is Outcome.CONTRADICTED:
+        return contradicted(PROBE, f"after the restore: {named.reasons[0]}", figures)
+    if same.within_noise and apart.well_seen and apart.distance >= 3 * same.limit:
+        return proven(PROBE, "the restored step equals the uninterrupted one", figures)
+    return unproven(
+        PROBE, "a cold optimizer cannot be told from a warm one: use more tokens", figures
+    )
+
+
+def complaint_of(weights: Movement, same: Movement, as_cold: Movement, apart: Movement) -> str:
+    """What the restored model did wrong; empty where nothing shows."""
+    if weights.distance > weights.limit:
+        return f"the restored weights differ by {weights.distance:.3g} nats before any step"
+    if not same.distance > same.limit:
+        return ""
+    if as_cold.within_noise and apart.distance > apart.limit:
+        return "the optimizer came back cold: the restored step equals the cold one"
+    return (
+        f"the restored step differs from the uninterrupted one by {same.distance:.3g} nats,"
+        f" noise explains {same.limit:.3g}: another optimizer or state was restored"
+    )
+
+
+def observed_state(info: ModelInfo) -> str | None:
+    """The state digest that the server shows, where it shows one."""
+    state = (info.observation or {}).get("state_sha256")
+    return None if state is None else str(state)
