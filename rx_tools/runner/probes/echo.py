@@ -15,7 +15,7 @@ def probe(bench: Bench) -> ProbeResult:
             info = model.info()
     except RefusedError as refusal:
         reason = f"the service refuses {bench.config.optimizer.type}: {refusal}"
-        return contradicted(PROBE, reason, {"asked": bench.config.optimizer.type})
+        return contradicted(PROBE, reason, {"asked": bench.config.optimizer.type, "refused": True})
     return judged(bench.config.optimizer.type, info)
 
 

@@ -53,7 +53,7 @@ class ProbeReport:
     def activation(self) -> Mapping[str, float]:
         """Activation metrics that the probes measured; empty where weights are not exported."""
         result = self.result(first_update.PROBE)
-        value = result.figures.get("stable_rank_mean") if result else None
+        value = None if result is None else result.figures.get("stable_rank_mean")
         return {} if value is None else {STABLE_RANK: float(value)}
 
     def as_dict(self) -> dict[str, Any]:

@@ -100,7 +100,7 @@ def complaint_of(weights: Movement, same: Movement, as_cold: Movement, apart: Mo
     if not same.distance > same.limit:
         return ""
     if as_cold.within_noise and apart.distance > apart.limit:
-        return "the optimizer came back cold: the restored step equals the cold one"
+        return "the optimizer came back cold: its step equals that of a load without optimizer"
     return (
         f"the restored step differs from the uninterrupted one by {same.distance:.3g} nats,"
         f" noise explains {same.limit:.3g}: another optimizer or state was restored"
