@@ -20,6 +20,9 @@ class Kind(StrEnum):
     UNKNOWN = "unknown"
 
 
+FEWEST = 2
+"""So many members of its own make a document of a kind; one alone is a bare section."""
+
 RUN_STATES = ("running", "succeeded", "failed")
 
 
@@ -27,17 +30,21 @@ def kind_of(value: object) -> Kind:
     """The kind of a document; `UNKNOWN` where its members fit none, or several equally well."""
     if not isinstance(value, Mapping):
         return Kind.UNKNOWN
-    named = declared(value)
-    if named is not Kind.UNKNOWN:
-        return named
+    if is_ours(value):
+        return declared(value)
     if value.get("status") in RUN_STATES:
         return Kind.RECORD
     if set(value) == {"correctness_preflight"}:
         return Kind.PREFLIGHT
     spec, record = overlap(value, Kind.SPEC), overlap(value, Kind.RECORD)
-    if spec == record:
+    if spec == record or max(spec, record) < FEWEST:
         return Kind.UNKNOWN
     return Kind.SPEC if spec > record else Kind.RECORD
+
+
+def is_ours(value: Mapping[str, object]) -> bool:
+    """Whether the document itself states which schema it follows."""
+    return str(value.get("schema", "")).startswith(PREFIX)
 
 
 def declared(value: Mapping[str, object]) -> Kind:

@@ -15,7 +15,7 @@ nearest known member.
 
 import difflib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -51,7 +51,7 @@ def judge_shape(value: object, name: str, document: str) -> tuple[Finding, ...]:
 def violations(value: object, name: str, document: str) -> Iterator[Finding]:
     """One finding per violation, in the order of the document's paths."""
     errors = validator(name).iter_errors(value)
-    for error in sorted(errors, key=lambda found: [str(step) for step in found.instance_path]):
+    for error in sorted(errors, key=lambda found: document_order(found.instance_path)):
         keyword = str(error.schema_path[-1]) if error.schema_path else "false"
         yield Finding(
             "RX010",
@@ -61,6 +61,11 @@ def violations(value: object, name: str, document: str) -> Iterator[Finding]:
             f"see the `{name}` schema: rx schema {name}",
             document,
         )
+
+
+def document_order(path: Iterable[str | int]) -> list[tuple[int, str]]:
+    """A sort key: members by name, elements by index."""
+    return [(step, "") if isinstance(step, int) else (-1, step) for step in path]
 
 
 def describe(keyword: str, error: Any) -> str:

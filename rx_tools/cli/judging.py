@@ -21,6 +21,9 @@ from rx_tools.model.record import Record
 from rx_tools.model.result import Finding, Level, Status
 from rx_tools.report.findings import FileReport, Placed, Report
 
+ORIGINAL_SPEC = "original.spec.json"
+"""In the run directory of a rehearsal: the spec that its derived one replaces."""
+
 
 @dataclass(frozen=True, slots=True)
 class Read:
@@ -73,7 +76,7 @@ def judge_files(found: Iterable[Found], evidence: Path | None, updates: bool) ->
     answer = PairAnswer()
     if pair:
         spec, record = pair
-        kept = retained_evidence(record.document.value, evidence)
+        kept = retained_evidence(record.document.value, evidence or beside(record))
         answer = judge_pair(spec.document.value, record.document.value, kept)
         findings = {spec.path: answer.on_spec, record.path: answer.on_record}
     for read in reading.documents:
@@ -115,12 +118,19 @@ def successive(documents: Sequence[Read], all_records: bool) -> list[list[Read]]
 
 def paired(documents: Sequence[Read], series: Sequence[Sequence[Read]]) -> tuple[Read, Read] | None:
     """The one spec and the one record, or the last update of the one run."""
-    specs = [read for read in documents if read.kind is Kind.SPEC]
+    specs = [r for r in documents if r.kind is Kind.SPEC and r.path.name != ORIGINAL_SPEC]
     earlier = {id(read) for updates in series for read in updates[:-1]}
     records = [r for r in documents if r.kind is Kind.RECORD and id(r) not in earlier]
-    if len(specs) == len(records) == 1:
-        return specs[0], records[0]
+    same = {record.document.sha256 for record in records}
+    if len(specs) == len(same) == 1:
+        return specs[0], records[-1]
     return None
+
+
+def beside(record: Read) -> Path | None:
+    """The evidence folder of the run directory that an update lies in, if there is one."""
+    folder = record.path.absolute().parent.parent / "evidence"
+    return folder if update_number(record.path) is not None and folder.is_dir() else None
 
 
 def update_findings(series: Sequence[Sequence[Read]]) -> Iterator[tuple[Path, tuple[Finding, ...]]]:

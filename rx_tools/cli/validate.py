@@ -43,7 +43,8 @@ def command(
     """Judge specs, records, plans and bundle documents; their kind is detected.
 
     One spec and one record are a pair: every gate then answers as the server will. Several updates
-    of one run (`record-0001.json` …) are also compared with each other.
+    of one run (`record-0001.json` …) are also compared with each other; a run directory brings its
+    evidence along.
 
     Example: rx validate spec.json record.json --evidence evidence/ --format json
     """

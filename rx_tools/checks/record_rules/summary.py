@@ -1,7 +1,7 @@
 """The summary is at most two plain sentences, and names a substituted model.
 
-**What.** `summary` has at most two sentences. When a deviation replaces the model, the summary
-names the model that really ran.
+**What.** `summary` has at most two sentences. When a deviation replaces the model, the summary of
+the finished run names the model that really ran.
 
 **Why.** The summary is what people read first and often the only thing; one that hides that another
 model ran misleads even where everything below it is right.
@@ -60,7 +60,9 @@ def sentences(text: str) -> list[str]:
 
 
 def substitute(record: Record) -> Iterator[Finding]:
-    """A replaced model is named."""
+    """A replaced model is named, at the latest when the run is over."""
+    if record.status == "running":
+        return
     for deviation in record.deviations:
         model = deviation.effective
         if deviation.field != "model" or not isinstance(model, str):
