@@ -11,7 +11,7 @@ from rx_tools.model.json import as_list, as_object, as_text
 from rx_tools.model.json_path import below
 from rx_tools.model.record import Record
 from rx_tools.model.result import Status
-from rx_tools.model.secrets import secrets_in
+from rx_tools.model.secrets import scan
 
 FILES = "$.evidence.files"
 MAX_FILE_BYTES = 10 * 2**20
@@ -74,8 +74,7 @@ def byte_problems(label: str, stated: object, evidence: Evidence, place: str) ->
         message = f"{label}: the retained bytes hash to {file.sha256}."
         yield Problem(Status.FAILED, "RX384", message, below(place, "sha256"))
     if file.size <= MAX_FILE_BYTES:
-        content = file.read().decode("utf-8", "replace")
-        found = sorted({secret.what for secret in secrets_in(content)})
+        found = sorted({hit.rule for hit in scan(file.read())})
         if found:
             message = f"{label}: holds what looks like {', '.join(found)}."
             yield Problem(Status.FAILED, "RX386", message, place)

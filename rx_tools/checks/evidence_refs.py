@@ -10,7 +10,7 @@ from rx_tools.model.json import as_list, as_object, as_text
 from rx_tools.model.json_path import below, child
 from rx_tools.model.record import Record
 from rx_tools.model.result import Status
-from rx_tools.model.secrets import secrets_in
+from rx_tools.model.secrets import scan
 
 REFERENCES = {
     "evidence_ref",
@@ -79,6 +79,6 @@ def checkpoint_problems(section: Mapping[str, Any]) -> Iterator[Problem]:
         uri = as_text(entry.get("uri"))
         if uri and not URI.fullmatch(uri):
             yield Problem(Status.INVALID, "RX389", f"{label}: uri is no URI.", place)
-        if "?" in uri or "@" in uri or next(secrets_in(uri), None):
+        if "?" in uri or "@" in uri or scan(uri.encode("utf-8", "replace")):
             message = f"{label}: its URI bears a credential or a query."
             yield Problem(Status.FAILED, "RX386", message, place)

@@ -57,17 +57,15 @@ def judged(module: str, spec: Path, record: Path, evidence: Path | None) -> Resu
 
 def as_text(gate: str, result: Result) -> str:
     """The gate and its status, then one line per finding."""
-    from rx_tools.model.secrets import redacted
     from rx_tools.report.terminal import visible
 
     lines = [f"{gate}: {result.status.value}"]
     lines += [f"  {f.code} {f.level.value:<11}{f.message}" for f in result.reasons]
-    return "\n".join(visible(redacted(line)) for line in lines)
+    return "\n".join(visible(line) for line in lines)
 
 
 def as_json(gate: str, result: Result) -> str:
     """The document that the schema `gate-answer` describes."""
-    from rx_tools.model.secrets import redacted
     from rx_tools.schemas.library import schema_id
 
     document = {
@@ -78,7 +76,7 @@ def as_json(gate: str, result: Result) -> str:
         "answer": result.details,
         "findings": [entry_of(finding) for finding in result.reasons],
     }
-    return redacted(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
+    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def entry_of(finding: Finding) -> dict[str, str]:

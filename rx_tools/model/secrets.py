@@ -1,94 +1,248 @@
-"""What looks like a credential in a text: keys, tokens, auth headers, URLs that bear one.
+"""Find credentials in texts: given values in every disguise, and what looks like one.
 
-Every pattern is bounded, so that a text of any size is searched in linear time. A digest, the name
-of an environment variable and a placeholder are no alarm.
+A hit says rule, place and length; never a character of what was found. Nothing is skipped for its
+size or for lack of a newline. Nothing is read from the environment here: values are handed in.
 """
 
+import base64
+import json
 import re
-from collections.abc import Iterator
+import urllib.parse
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache, lru_cache
+from types import MappingProxyType
+from typing import Any
 
-PATTERNS = {
-    "a service key": re.compile(
-        r"\b(?:tml-[A-Za-z0-9_-]{16,200}|sk-[A-Za-z0-9_-]{20,200}|(?:ak|as|wk|ws)-[A-Za-z0-9]{20,64}"
-        r"|hf_[A-Za-z0-9]{30,64}|gh[pousr]_[A-Za-z0-9]{36,64}|github_pat_[A-Za-z0-9_]{30,100}"
-        r"|AKIA[0-9A-Z]{16}|xox[abprs]-[A-Za-z0-9-]{10,80})(?![A-Za-z0-9])"
-    ),
-    "a private key": re.compile(r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----"),
-    "a signed token": re.compile(
-        r"\beyJ[A-Za-z0-9_-]{10,2000}\.[A-Za-z0-9_-]{10,4000}\.[A-Za-z0-9_-]{10,2000}"
-    ),
-    "an auth header": re.compile(
-        r"(?i)\bauthorization[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?(?:bearer|basic|token)[ \t]{1,4}"
-        r"(?P<value>[A-Za-z0-9._~+/=-]{8,2000})"
-    ),
-    "a proxy credential": re.compile(
-        r"(?i)\bmodal-(?:key|secret)[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?"
-        r"(?P<value>[A-Za-z0-9_-]{8,200})"
-    ),
-    "a credential with its name": re.compile(
-        r"(?i)(?:api[_-]?key|secret|passw(?:or)?d|passphrase|(?:access|auth|proxy)[_-]?token"
-        r"|token[_-]?(?:id|secret)|private[_-]?key)\\?[\"']?[ \t]{0,4}[:=][ \t]{0,4}\\?[\"']"
-        r"(?P<value>[^\"'\\\s]{8,400})\\?[\"']"
-    ),
-    "an environment file": re.compile(
-        r"(?m)^[ \t]{0,4}(?:export[ \t]{1,4})?[A-Z0-9_]{0,40}(?:API_KEY|SECRET|TOKEN|PASSWORD)"
-        r"[A-Z0-9_]{0,20}=(?P<value>[^\s\"'$<{(]{8,400})$"
-    ),
-    "a URL with a password": re.compile(
-        r"\b[a-z][a-z0-9+.-]{1,20}://[^\s/@:\"'<>]{1,100}:(?P<value>[^\s/@\"'<>]{1,200})@"
-    ),
-    "a signed URL": re.compile(
-        r"(?i)[?&](?:x-amz-signature|x-amz-security-token|x-goog-signature|signature|sig"
-        r"|(?:access_)?token|api_?key)=(?P<value>[^&\s\"'<>]{8,2000})"
-    ),
-}
-
-NEEDLES = {
-    "a service key": ("tml-", "sk-", "ak-", "as-", "wk-", "ws-", "hf_", "gh", "akia", "xox"),
-    "a private key": ("private key",),
-    "a signed token": ("eyj",),
-    "an auth header": ("authorization",),
-    "a proxy credential": ("modal-",),
-    "a credential with its name": ("key", "secret", "pass", "token"),
-    "an environment file": ("key", "secret", "token", "password"),
-    "a URL with a password": ("@",),
-    "a signed URL": ("signature=", "sig=", "token=", "key="),
-}
-"""Words without one of which a pattern cannot match: most texts are searched for these only."""
-
-PLACEHOLDER = re.compile(
-    r"[\[$<{*].*|(?:[A-Z][A-Z0-9]*_)+[A-Z0-9]+|(?i:x+|\.+|redacted|removed|placeholder|unresolved.*)"
+from rx_tools.model.secret_rules import (
+    BEFORE,
+    BEGIN_EARLIER,
+    BEHIND,
+    OTHERS,
+    TOKENS,
+    WORD,
+    starts,
 )
+
+SHORTEST = 8
+"""Shorter values of variables are no secrets: they would blank out ordinary words."""
+VALUE = "environment-value"
+ESCAPE = re.compile(rb"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
+PERCENT = re.compile(rb"%[0-9A-Fa-f]{2}")
+ROUNDS = 3
+NO_VALUES: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
-class Secret:
-    """A place that looks like a credential; the value itself is never kept."""
+class SecretHit:
+    """Something that must not be published: the rule, the 1-based line, the length in bytes.
 
-    what: str
-    start: int
-    end: int
+    `offset` counts bytes from the start of the line (after undoing escapes, where there are any).
+    """
 
+    rule: str
+    line: int
+    offset: int
+    length: int
 
-def secrets_in(text: str) -> Iterator[Secret]:
-    """Every place in a text that looks like a credential, kind by kind."""
-    lowered = text.lower()
-    for what, pattern in PATTERNS.items():
-        if not any(needle in lowered for needle in NEEDLES[what]):
-            continue
-        for match in pattern.finditer(text):
-            group = "value" if "value" in pattern.groupindex else 0
-            if PLACEHOLDER.fullmatch(match[group]) is None:
-                yield Secret(what, match.start(group), match.end(group))
+    def __str__(self) -> str:
+        return f"{self.rule} at line {self.line}, byte {self.offset}, {self.length} bytes long"
 
 
-def redacted(text: str) -> str:
-    """The text with every such place replaced by `[redacted]`."""
-    places = sorted((secret.start, secret.end) for secret in secrets_in(text))
-    pieces, position = [], 0
-    for start, end in places:
-        if end > position:
-            pieces += [text[position : max(start, position)], "[redacted]"]
-            position = end
-    return "".join([*pieces, text[position:]])
+def scan(data: bytes, known: Mapping[str, str] = NO_VALUES) -> list[SecretHit]:
+    """Every credential in the bytes and in the strings that they encode, in order.
+
+    `known` maps names of variables to their values.
+    """
+    matcher = Matcher.of(known)
+    hits = set(matcher.hits(data))
+    if b"\0" in data:
+        hits |= set(matcher.hits(data.replace(b"\0", b"")))
+    if any(matcher.found(view) for view in decoded_views(data)):
+        for number, line in enumerate(data.split(b"\n"), 1):
+            for view in decoded_views(line):
+                hits |= set(matcher.hits(view, number))
+    return sorted(hits, key=lambda hit: (hit.line, hit.offset, hit.rule))
+
+
+def redact(text: str, known: Mapping[str, str] = NO_VALUES) -> str:
+    """The text with every credential replaced by the name of its rule."""
+    matcher = Matcher.of(known)
+    data = text.encode("utf-8", "surrogatepass")
+    if matcher.found(data):
+        for start, end, rule in sorted(matcher.spans(data), reverse=True):
+            data = data[:start] + f"[redacted: {rule}]".encode() + data[end:]
+    if any(matcher.found(view) for view in decoded_views(data)):
+        lines = data.split(b"\n")
+        data = b"\n".join(line if clean(matcher, line) else b"[redacted line]" for line in lines)
+    return data.decode("utf-8", "surrogatepass")
+
+
+def clean(matcher: "Matcher", line: bytes) -> bool:
+    """Whether nothing hides behind the escapes of a line."""
+    return not any(matcher.found(view) for view in decoded_views(line))
+
+
+def decoded_views(data: bytes) -> Iterator[bytes]:
+    """The bytes after undoing JSON, Python and URL escapes, up to three times over."""
+    if not is_text(data):
+        return
+    for _ in range(ROUNDS):
+        before = data
+        if b"\\" in data:
+            data = ESCAPE.sub(unescaped, data)
+        if b"%" in data and PERCENT.search(data):
+            data = urllib.parse.unquote_to_bytes(data)
+        if data == before:
+            return
+        yield data
+
+
+def is_text(data: bytes) -> bool:
+    """Whether the bytes are UTF-8: what else would hold escaped strings?"""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def unescaped(escape: re.Match[bytes]) -> bytes:
+    """One escape undone; a line end becomes a space, so that lines keep their numbers."""
+    code = escape[1] or escape[2]
+    if code:
+        return chr(int(code, 16)).encode("utf-8", "replace").replace(b"\n", b" ")
+    return b" " if escape[3] in b"nrtfvb\n" else escape[3]
+
+
+def compiled(expression: bytes) -> Any:
+    """An RE2 pattern where RE2 is installed (linear and fast), else one of `re`."""
+    try:
+        import re2
+    except ImportError:
+        return re.compile(expression)
+    options = re2.Options()
+    options.encoding = re2.Options.Encoding.LATIN1
+    options.log_errors = False
+    options.max_mem = 64 << 20
+    return re2.compile(expression, options)
+
+
+@cache
+def start_pattern() -> Any:
+    """The fast pass."""
+    return compiled(starts().encode())
+
+
+@cache
+def exact_patterns() -> dict[str, re.Pattern[bytes]]:
+    """The exact rules by name."""
+    tokens = {name: f"(?<![{WORD}]){rule}" for name, (_, rule) in TOKENS.items()}
+    others = {name: rule for name, (_, rule) in OTHERS.items()}
+    return {name: re.compile(rule.encode()) for name, rule in {**tokens, **others}.items()}
+
+
+def around(data: bytes, start: int, end: int) -> Iterator[tuple[int, int, str]]:
+    """The exact matches of a place where something may start."""
+    for name, rule in exact_patterns().items():
+        if name in BEGIN_EARLIER:
+            match = rule.search(data, max(0, end - BEFORE), end + BEHIND)
+        else:
+            match = rule.match(data, start) or rule.match(data, start + 1)
+        if match and not PLACEHOLDER.search(match[0]):
+            yield *match.span("value" if "value" in rule.groupindex else 0), name
+
+
+@dataclass(frozen=True, slots=True)
+class Matcher:
+    """The rules, and the disguises of the known values (None where there is no value)."""
+
+    values: Any
+
+    @classmethod
+    def of(cls, known: Mapping[str, str]) -> "Matcher":
+        """A matcher for these values; the same values give the same matcher."""
+        return _matcher(
+            tuple(sorted({value for value in known.values() if len(value) >= SHORTEST}))
+        )
+
+    def found(self, data: bytes) -> bool:
+        """Whether there is anything at all."""
+        if self.values is not None and self.values.search(data):
+            return True
+        return next(self.rule_spans(data), None) is not None
+
+    def hits(self, data: bytes, line: int = 0) -> Iterator[SecretHit]:
+        """Every finding; `line` is the number to report when the data is one line."""
+        if not self.found(data):
+            return
+        for start, end, rule in self.spans(data):
+            begin = data.rfind(b"\n", 0, start) + 1
+            number = line or data.count(b"\n", 0, start) + 1
+            yield SecretHit(rule, number, start - begin, end - start)
+
+    def spans(self, data: bytes) -> list[tuple[int, int, str]]:
+        """Start, end and rule of every finding; findings do not overlap."""
+        found = [(*match.span(), VALUE) for match in self.value_matches(data)]
+        spans: list[tuple[int, int, str]] = []
+        for start, end, rule in sorted([*found, *self.rule_spans(data)]):
+            if spans and start < spans[-1][1]:
+                first, last, name = spans[-1]
+                spans[-1] = (first, max(last, end), name)
+            else:
+                spans.append((start, end, rule))
+        return spans
+
+    def value_matches(self, data: bytes) -> Iterator[Any]:
+        """The places of known values."""
+        return iter(()) if self.values is None else self.values.finditer(data)
+
+    def rule_spans(self, data: bytes) -> Iterator[tuple[int, int, str]]:
+        """The places where a rule fires, without placeholders."""
+        for start in start_pattern().finditer(data):
+            yield from around(data, *start.span())
+
+
+PLACEHOLDER = re.compile(
+    rb"(?i)environ|getenv|\byour[_-]|example|placeholder|redacted|\*{3}|x{6}|\.\.\.|not set"
+)
+"""What only stands in for a credential."""
+
+
+@lru_cache(maxsize=16)
+def _matcher(values: tuple[str, ...]) -> Matcher:
+    disguises = sorted({form for value in values for form in forms(value)}, key=len, reverse=True)
+    if not disguises:
+        return Matcher(None)
+    return Matcher(compiled(b"|".join(re.escape(form) for form in disguises)))
+
+
+def forms(value: str) -> Iterator[bytes]:
+    """The ways in which a value may be written down."""
+    raw = value.encode("utf-8", "surrogatepass")
+    yield raw
+    yield raw[::-1]
+    yield repr(raw)[2:-1].encode()
+    quoted = urllib.parse.quote(value, safe="", errors="replace")
+    yield quoted.encode()
+    yield re.sub("%[0-9A-F]{2}", lambda match: match[0].lower(), quoted).encode()
+    yield urllib.parse.quote_plus(value, errors="replace").encode()
+    yield json.dumps(value)[1:-1].encode()
+    yield json.dumps(json.dumps(value)[1:-1])[1:-1].encode()
+    yield value.encode("utf-16-le", "surrogatepass")
+    yield value.encode("utf-16-be", "surrogatepass")
+    yield raw.hex().encode()
+    yield raw.hex().upper().encode()
+    for shift in range(3):
+        yield from base64_cores(raw, shift)
+
+
+def base64_cores(raw: bytes, shift: int) -> Iterator[bytes]:
+    """The characters of a base64 text that depend on nothing but the value inside it."""
+    encoded = base64.b64encode(b"\0" * shift + raw).rstrip(b"=")
+    first = (shift * 8 + 5) // 6
+    whole = (shift + len(raw)) * 8 // 6
+    core = encoded[first:whole]
+    if len(core) >= SHORTEST:
+        yield core
+        yield core.translate(bytes.maketrans(b"+/", b"-_"))

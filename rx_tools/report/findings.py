@@ -7,7 +7,7 @@ from typing import Any
 from rx_tools.errors import ExitCode
 from rx_tools.model.names import Gate
 from rx_tools.model.result import EXIT_OF, Finding, Level, Result, Status
-from rx_tools.model.secrets import redacted
+from rx_tools.model.secrets import redact
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +26,9 @@ class Placed:
         """
         safe = replace(
             finding,
-            message=redacted(finding.message),
-            hint=redacted(finding.hint),
-            json_path=redacted(finding.json_path),
+            message=redact(finding.message),
+            hint=redact(finding.hint),
+            json_path=redact(finding.json_path),
         )
         return cls(safe, *place)
 

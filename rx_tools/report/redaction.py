@@ -3,13 +3,13 @@
 from functools import lru_cache
 from typing import Any
 
-from rx_tools.model.secrets import redacted
+from rx_tools.model.secrets import redact
 
 
 @lru_cache(maxsize=8192)
 def clean(text: str) -> str:
     """The text without credentials and without control characters that could move a cursor."""
-    return "".join(one if one.isprintable() or one == "\n" else "\ufffd" for one in redacted(text))
+    return "".join(one if one.isprintable() or one == "\n" else "\ufffd" for one in redact(text))
 
 
 def clean_value(value: Any) -> Any:

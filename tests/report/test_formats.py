@@ -97,7 +97,7 @@ SECRET = "tml-" + "A1b2C3d4" * 5
 def test_no_format_prints_a_credential(render):
     finding = Finding("RX010", Level.ERROR, f"{SECRET} is no number", f"$.{SECRET}", SECRET)
     text = render(report_of(finding))
-    assert SECRET not in text and "[redacted]" in text
+    assert SECRET not in text and "[redacted" in text
 
 
 @given(st.text(), st.text(), st.sampled_from(Level))
