@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from rx_tools.checks.hints import HINTS
 from rx_tools.model.json import JsonObject, is_integer, is_number
 from rx_tools.model.json_path import child
 from rx_tools.model.result import Finding, Level, Status
@@ -49,8 +50,8 @@ class Problem:
     @property
     def finding(self) -> Finding:
         """The problem as a finding."""
-        level = LEVELS[self.status]
-        return Finding(self.code, level, self.message, self.json_path, self.hint, self.document)
+        level, hint = LEVELS[self.status], self.hint or HINTS.get(self.code, "")
+        return Finding(self.code, level, self.message, self.json_path, hint, self.document)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,31 @@
 import pytest
 from judge_cases import GATES, PATHS, codes, judge, load
 
+from rx_tools.checks import (
+    activation,
+    correctness,
+    evaluator,
+    evidence,
+    feasibility,
+    generation_audit,
+    record,
+    restoration,
+)
+from rx_tools.checks.hints import HINTS
 from rx_tools.checks.validation import JUDGES
+
+MODULES = [
+    activation,
+    correctness,
+    evaluator,
+    evidence,
+    feasibility,
+    generation_audit,
+    record,
+    restoration,
+]
+WITHOUT_A_CASE = {"RX356", "RX383"}
+"""A warning, and a file too large to lie here; both have a test below."""
 
 IDS = [f"{path.parent.name}/{path.stem}" for path in PATHS]
 
@@ -32,3 +56,31 @@ def test_every_judge_has_a_case_that_passes_one_that_fails_and_one_that_lacks_ev
 def test_every_judge_of_this_room_has_cases():
     named = {GATES[path.parent.name] for path in PATHS}
     assert named == set(JUDGES)
+
+
+def test_every_code_of_a_judge_has_a_hint_and_a_case():
+    stated = {code for module in MODULES for code in module.CODES}
+    seen = {code for path in PATHS for code in load(path)["expect"]["codes"]}
+    assert stated == set(HINTS)
+    assert stated - seen <= WITHOUT_A_CASE
+
+
+def passed(check):
+    return load(next(path for path in PATHS if path.match(f"{check}/passed-*.json")))
+
+
+def test_a_file_above_ten_mebibytes_is_refused():
+    case = passed("evidence")
+    name = next(iter(case["evidence"]))
+    rows = case["evidence"][name]
+    case["evidence"][name] = rows + rows.splitlines()[0] + " " * (10 * 2**20) + "\n"
+    case["record"]["evidence"]["files"][3].pop("sha256", None)
+    assert "RX383" in codes(judge("evidence", case))
+
+
+def test_a_projection_for_fewer_samples_than_planned_is_a_warning():
+    case = passed("feasibility")
+    case["record"]["feasibility"]["measurements"]["training"]["planned_units"] = 1
+    result = judge("feasibility", case)
+    assert (result.status.value, codes(result)) == ("passed", [])
+    assert [finding.code for finding in result.reasons] == ["RX356"]
