@@ -2,30 +2,18 @@
 
 import json
 
-import numpy as np
 import pytest
+from probe_batches import batch_of
 
 from rx_tools.local.launcher import launch
 from rx_tools.runner.probes.result import Outcome
 from rx_tools.runner.probes.suite import Questions, run_optimizer_probes
-from rx_tools.runner.service import Datum, ModelConfig, OptimizerConfig
+from rx_tools.runner.service import ModelConfig, OptimizerConfig
 from rx_tools.runner.tinker_service import TinkerService
 
 MODEL = "rx/tiny-qwen3"
 DIMUON = OptimizerConfig("dimuon", {"beta1": 0.9, "grad_clip_norm": 0.0})
 ADAMW = OptimizerConfig("adamw", {"beta1": 0.9, "beta2": 0.95, "eps": 1e-8})
-
-
-def batch_of(seed, examples=4, tokens=40):
-    random = np.random.default_rng(seed)
-    return [
-        Datum(
-            random.integers(0, 2000, tokens),
-            random.integers(0, 2000, tokens),
-            (random.random(tokens) < 0.7).astype(np.float32),
-        )
-        for _ in range(examples)
-    ]
 
 
 @pytest.fixture(scope="module")

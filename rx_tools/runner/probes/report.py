@@ -10,11 +10,12 @@ from rx_tools import __version__
 from rx_tools.model.json import JsonObject
 from rx_tools.runner.order import batch_digest
 from rx_tools.runner.probes import first_update
-from rx_tools.runner.probes.result import Outcome, ProbeResult, overall
+from rx_tools.runner.probes.result import Outcome, ProbeResult, finite, overall
 from rx_tools.runner.service import Datum, ModelConfig, ServiceIdentity
 
-SCHEMA = "urn:rx:schema:probe:1"
+SCHEMA = "urn:rx:schema:probes:1"
 INPUT_SCHEMA = "urn:rx:schema:probe-input:1"
+INPUT_NAME = "probes-input.json"
 STABLE_RANK = "dimuon_B_update_normalized_stable_rank_step1"
 
 
@@ -66,12 +67,12 @@ class ProbeReport:
 
 
 def evidence_files(
-    results: Sequence[ProbeResult], config: ModelConfig, identity: ServiceIdentity,
-    batch: Sequence[Datum],
+    results: Sequence[ProbeResult], correctness: JsonObject | None, config: ModelConfig,
+    identity: ServiceIdentity, batch: Sequence[Datum],
 ) -> dict[str, bytes]:  # fmt: skip
-    """One file per probe, and one with the fixed input."""
-    stem = f"probe-{re.sub(r'[^a-z0-9]+', '-', config.optimizer.type.lower())}"
-    shared = {
+    """All results of one optimizer in one file, and the fixed input in another."""
+    report = {
+        "schema": SCHEMA,
         "rx_version": __version__,
         "service": asdict(identity),
         "base_model": config.base_model,
@@ -81,14 +82,19 @@ def evidence_files(
             "parameters": dict(config.optimizer.parameters),
         },
         "batch_sha256": batch_digest(batch),
+        "outcome": overall(result.outcome for result in results).value,
+        "results": [result.as_dict() for result in results],
+        "correctness": correctness,
     }
-    files = {
-        f"{stem}-{result.probe.replace('_', '-')}.json": encoded(
-            {"schema": SCHEMA, **shared, **result.as_dict()}
-        )
-        for result in results
+    return {
+        report_name(config.optimizer.type): encoded(report),
+        INPUT_NAME: encoded(input_of(batch)),
     }
-    return {**files, f"{stem}-input.json": encoded(input_of(batch))}
+
+
+def report_name(optimizer: str) -> str:
+    """The evidence name of an optimizer's report."""
+    return f"probes-{re.sub(r'[^a-z0-9]+', '-', optimizer.lower())}.json"
 
 
 def input_of(batch: Sequence[Datum]) -> dict[str, Any]:
@@ -109,5 +115,5 @@ def input_of(batch: Sequence[Datum]) -> dict[str, Any]:
 
 
 def encoded(document: Mapping[str, Any]) -> bytes:
-    """The document as JSON bytes; a figure that is not finite is a bug and raises."""
-    return (json.dumps(document, indent=1, allow_nan=False) + "\n").encode()
+    """The document as JSON bytes; a figure that is not finite becomes null."""
+    return (json.dumps(finite(document), indent=1, allow_nan=False) + "\n").encode()

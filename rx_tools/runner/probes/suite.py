@@ -4,8 +4,8 @@ Each probe works on throw-away models that are released at once. Capacity and co
 pass through: waiting is the caller's policy.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from rx_tools.numerics.updates import ReferenceOptimizer
 from rx_tools.runner.order import batch_digest
 from rx_tools.runner.probes import echo, first_update, null_step, packed, rate_response, restore
 from rx_tools.runner.probes.bench import Bench
-from rx_tools.runner.probes.elsewhere import NOTE, read_foreign
+from rx_tools.runner.probes.elsewhere import NOTE, Foreign
 from rx_tools.runner.probes.export import MISSING
 from rx_tools.runner.probes.judging import (
     DEFAULT_SCALING,
@@ -47,6 +47,11 @@ from rx_tools.runner.service import (
 BASELINE, REFERENCE, SECOND, SCALING = (
     "baseline_update", "reference_update", "second_update", "lr_scaling",
 )  # fmt: skip
+MEASURED = (
+    "fixed_input", "implementation_revision", "precision", "normalization", "errors", "lr_scaling",
+)  # fmt: skip
+"""What a correctness path measured elsewhere brings along; ids and revisions stay the spec's."""
+
 STOCK = OptimizerConfig("adamw", {"beta1": 0.9, "beta2": 0.95, "eps": 1e-8})
 
 
@@ -56,14 +61,15 @@ class Questions:
 
     `learning_rate` is the lowest that its arms use. `path` is the optimizer path of the spec that
     this optimizer implements, None for the stock optimizer. `reference` replaces our own.
-    `elsewhere` maps a probe to an evidence file that was measured elsewhere.
+    `elsewhere` is a report of the same optimizer from another service: its results stand in for
+    what cannot be measured here, and are marked so.
     """
 
     learning_rate: float
     path: CorrectnessPath | None = None
     baseline: OptimizerConfig = STOCK
     reference: ReferenceOptimizer[Any] | PinnedUpdates | None = None
-    elsewhere: Mapping[str, Path] = field(default_factory=dict)
+    elsewhere: Foreign | None = None
 
     @property
     def rates(self) -> tuple[float, ...]:
@@ -188,19 +194,21 @@ def finished(
 ) -> ProbeReport:
     """The report, with foreign evidence in place of what could not be measured here."""
     identity = bench.service.identity()
+    answers = [stand_in(result, questions.elsewhere) for result in results]
     correctness = record_path(bench, questions, identity, steps)
-    answers = []
-    for result in results:
-        path = questions.elsewhere.get(result.probe)
-        if path is None or result.outcome is not Outcome.UNPROVEN:
-            answers.append(result)
-            continue
-        foreign = read_foreign(path)
-        answers.append(foreign.result)
-        if correctness is not None and foreign.correctness is not None:
-            correctness = {**correctness, **foreign.correctness, "note": NOTE}
-    files = evidence_files(answers, bench.config, identity, bench.batch)
+    if correctness is not None and not steps and questions.elsewhere:
+        carried = questions.elsewhere.correctness or {}
+        kept = {name: carried[name] for name in MEASURED if name in carried}
+        correctness = {**correctness, **kept, "note": NOTE}
+    files = evidence_files(answers, correctness, bench.config, identity, bench.batch)
     return ProbeReport(bench.config.optimizer.type, tuple(answers), correctness, files)
+
+
+def stand_in(result: ProbeResult, elsewhere: Foreign | None) -> ProbeResult:
+    """The result; where it is unproven and was measured elsewhere, that one."""
+    if elsewhere is None or result.outcome is not Outcome.UNPROVEN:
+        return result
+    return elsewhere.results.get(result.probe, result)
 
 
 def record_path(
