@@ -56,7 +56,7 @@ def command(
         )
     )  # fmt: skip
     emit(f"export TINKER_BASE_URL={server.base_url}")
-    emit(f"export TINKER_API_KEY={server.service.settings.key}")
+    emit(f"export TINKER_API_KEY={server.service.settings.key}", verbatim=True)
     if not quiet:
         names = ", ".join(server.service.settings.model_names)
         say(f"serving {names}; checkpoints in {store}; Ctrl-C stops")

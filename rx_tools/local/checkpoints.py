@@ -11,6 +11,8 @@ from rx_tools.local.refusals import OperationFailedError
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}")
 RUN = re.compile(r"[A-Za-z0-9_-]{1,64}:train:[0-9]{1,9}")
 
+TEN_YEARS = 10 * 366 * 86_400
+
 
 class Kind(StrEnum):
     """The three kinds, by the segment of their address."""
@@ -67,6 +69,15 @@ class Facts:
     def from_json(cls, content: bytes) -> "Facts":
         """As read back."""
         return cls(**json.loads(content))
+
+
+def checked_ttl(ttl: object) -> int | None:
+    """Seconds to live: None for ever, otherwise 1 second to 10 years."""
+    if ttl is None:
+        return None
+    if isinstance(ttl, bool) or not isinstance(ttl, int) or not 1 <= ttl <= TEN_YEARS:
+        raise OperationFailedError(f"ttl_seconds {ttl!r:.40} is not from 1 to {TEN_YEARS}")
+    return ttl
 
 
 def parse_address(text: object) -> Address:

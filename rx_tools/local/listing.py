@@ -6,7 +6,16 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from rx_tools.local.checkpoints import LISTED_AS, NAME, RUN, Address, Facts, Kind, parse_address
+from rx_tools.local.checkpoints import (
+    LISTED_AS,
+    NAME,
+    RUN,
+    Address,
+    Facts,
+    Kind,
+    checked_ttl,
+    parse_address,
+)
 from rx_tools.local.http import Request, Response, answer
 from rx_tools.local.refusals import HttpRefusalError
 from rx_tools.local.service import Service
@@ -66,9 +75,7 @@ def delete_checkpoint(service: Service, request: Request) -> Response:
 
 def set_ttl(service: Service, request: Request) -> Response:
     """Let a checkpoint expire in so many seconds, or never."""
-    address, ttl = _address(request.parts), request.json().get("ttl_seconds")
-    if ttl is not None and (isinstance(ttl, bool) or not isinstance(ttl, int) or ttl < 1):
-        raise HttpRefusalError(422, f"ttl_seconds {ttl!r} must be a positive whole number")
+    address, ttl = _address(request.parts), checked_ttl(request.json().get("ttl_seconds"))
     expires = None if ttl is None else time.time() + ttl
     service.store.change(address, replace(service.store.facts(address), expires=expires))
     return answer({})

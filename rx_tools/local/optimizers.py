@@ -33,6 +33,9 @@ class Optimizer(Protocol):
 
 
 KINDS: dict[str, type[AdamW] | type[Dimuon]] = {AdamW.type: AdamW, Dimuon.type: Dimuon}
+HUGE = 1e300
+"""Beyond it a setting cannot be meant, and a whole number may not even be a float."""
+
 DEFAULT: Mapping[str, object] = {"type": AdamW.type}
 KNOWN_CONFIG: dict[str, dict[str, object]] = {
     AdamW.type: {"type": AdamW.type},
@@ -71,7 +74,7 @@ def checked_settings(kind: str, asked: Mapping[str, object]) -> dict[str, float]
             raise OperationFailedError(f"{kind} has no setting {name!r}")
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise OperationFailedError(f"{kind}: {name} must be a number, not {value!r}")
-        settings[name] = float(value)
+        settings[name] = float(value) if abs(value) < HUGE else math.inf
     for name, number in settings.items():
         if not math.isfinite(number):
             raise OperationFailedError(f"{kind}: {name} must be a finite number")

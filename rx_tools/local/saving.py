@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rx_tools.local import archive
-from rx_tools.local.checkpoints import Address, Kind, checked_name
+from rx_tools.local.checkpoints import Address, Kind, checked_name, checked_ttl
 from rx_tools.local.http import Request, Response, answer, text, whole
 from rx_tools.local.refusals import OperationFailedError
 from rx_tools.local.service import Service
@@ -41,9 +41,7 @@ def save(
     """Publish a checkpoint of a live model, inside an operation."""
     model = service.live(model_id)
     address = Address(model_id, kind, checked_name(name))
-    ttl = body.get("ttl_seconds")
-    if ttl is not None and (isinstance(ttl, bool) or not isinstance(ttl, int) or ttl < 1):
-        raise OperationFailedError(f"ttl_seconds {ttl!r} must be a positive whole number")
+    ttl = checked_ttl(body.get("ttl_seconds"))
     files = archive.files_of(model, with_optimizer=kind is not Kind.SAMPLER)
     if kind is Kind.EXTERNAL:
         files = service.faults.through(files, lambda fault, content: fault.exported(content))

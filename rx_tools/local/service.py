@@ -120,7 +120,7 @@ class Service:
             optimizers.fresh(optimizer, adapter),
         )  # fmt: skip
 
-    def facts(self, model: LiveModel, ttl: object, metadata: object) -> Facts:
+    def facts(self, model: LiveModel, ttl: int | None, metadata: object) -> Facts:
         """The facts of a checkpoint that is taken of a model now."""
         now = time.time()
         return Facts(
@@ -131,7 +131,7 @@ class Service:
             train_unembed=model.lora.train_unembed,
             optimizer=dict(model.optimizer_config),
             created=now,
-            expires=now + ttl if isinstance(ttl, int) else None,
+            expires=None if ttl is None else now + ttl,
             user_metadata=metadata if isinstance(metadata, dict) else None,
         )
 
