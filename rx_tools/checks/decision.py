@@ -87,6 +87,7 @@ CODES: Mapping[str, str] = {
     "RX441": "the record has no verdict yet",
     "RX442": "a stated score is not the mean of its rows",
     "RX443": "a decision rule allows what is rarely meant",
+    "RX444": "a value lies outside the range that the method needs",
 }
 
 NO_VERDICT = "The record has no verdict to compare with the recomputed one."

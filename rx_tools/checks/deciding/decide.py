@@ -19,6 +19,7 @@ from rx_tools.checks.deciding.cells import (
 from rx_tools.checks.deciding.circumstances import Circumstances, circumstance_issues
 from rx_tools.checks.deciding.criterion import CriterionResult, judge_criterion
 from rx_tools.checks.deciding.issues import INCOMPLETE, Issue, Row, in_table_order, shortened
+from rx_tools.checks.deciding.item_methods import judge_items
 from rx_tools.checks.deciding.readings import (
     INCOMPLETE_EXECUTION,
     INSUFFICIENT,
@@ -27,7 +28,7 @@ from rx_tools.checks.deciding.readings import (
     combine,
     reconcile,
 )
-from rx_tools.checks.deciding.rule import READINGS, FrozenRule, read_rule
+from rx_tools.checks.deciding.rule import READINGS, SEED_METHODS, FrozenRule, read_rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ def decide(
     readings, reading_issues = read_readings(frozen, reading)
     values, means, value_issues = read_values(frozen, observations, seed_means, items, given)
     observed = set(chain.from_iterable(cell.items for cell in values.values()))
-    criteria, interval_issues = judge_all(frozen, means)
+    criteria, interval_issues = judge_all(frozen, means, values)
     found = (
         *reading_issues,
         *value_issues,
@@ -128,14 +129,20 @@ def read_values(
 
 
 def judge_all(
-    rule: FrozenRule, means: Means
+    rule: FrozenRule, means: Means, values: ItemValues
 ) -> tuple[tuple[CriterionResult, ...], tuple[Issue, ...]]:
     """Every criterion, if every cell has its mean."""
     if any(cell not in means for cell in rule.cells):
         return (), ()
-    judged = [judge_criterion(rule, criterion, means) for criterion in rule.criteria]
+    if rule.method in SEED_METHODS:
+        judged = [judge_criterion(rule, criterion, means) for criterion in rule.criteria]
+    elif values:
+        judged = [judge_items(rule, criterion, values) for criterion in rule.criteria]
+    else:
+        text = f"{rule.method} needs the rows of the items, not their means."
+        return (), (Issue("OBSERVATIONS_UNREADABLE", text),)
     issues = tuple(chain.from_iterable(one.issues for one in judged))
-    if len(rule.seeds) < 2:
+    if rule.method in SEED_METHODS and len(rule.seeds) < 2:
         issues += (Issue("TOO_FEW_SEEDS", "A single seed cannot give an interval."),)
     return tuple(one.result for one in judged), issues
 

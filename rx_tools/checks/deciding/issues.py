@@ -53,6 +53,7 @@ CATALOGUE: dict[str, tuple[str, Row]] = {
     "EVALUATOR_MISMATCH": ("RX422", Row.ROWS),
     "ITEMS_NOT_EXPLICIT": ("RX439", Row.SOURCE),
     "UNKNOWN_ITEM": ("RX423", Row.ROWS),
+    "VALUE_RANGE": ("RX444", Row.ROWS),
     "MISSING_CELL": ("RX424", Row.MISSING),
     "MISSING_ITEM": ("RX425", Row.MISSING),
     "SELECTION_NOT_FROZEN": ("RX426", Row.SELECTION),

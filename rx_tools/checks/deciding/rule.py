@@ -13,6 +13,7 @@ ASSUMPTIONS = (
     "identically_distributed_seed_effects",
     "normal_seed_effects",
 )
+ITEM_ASSUMPTIONS = ("independent_items",)
 SEED_UNIT = "training_seed"
 ITEM_UNIT = "item"
 SEED_METHODS = ("paired_t",)
@@ -118,16 +119,16 @@ def method_issues(rule: JsonObject) -> Iterator[Issue]:
         allowed = ", ".join(known)
         text = f"Method {method!r} does not apply to unit {unit}; known: {allowed}."
         yield issue("RULE_METHOD", text, "method")
-    if unit == SEED_UNIT:
-        yield from assumption_issues(rule.get("assumptions"))
-    else:
+    needed = ASSUMPTIONS if unit == SEED_UNIT else ITEM_ASSUMPTIONS
+    yield from assumption_issues(rule.get("assumptions"), needed)
+    if unit == ITEM_UNIT:
         yield from range_issues(rule.get("value_range", (0.0, 1.0)))
 
 
-def assumption_issues(assumptions: object) -> Iterator[Issue]:
+def assumption_issues(assumptions: object, needed: tuple[str, ...]) -> Iterator[Issue]:
     """Each assumption that the method needs, and each that is stated, must be `true`."""
     stated = as_object(assumptions)
-    for name in dict.fromkeys((*ASSUMPTIONS, *stated)):
+    for name in dict.fromkeys((*needed, *stated)):
         if stated.get(name) is not True:
             text = f"Assumption {name} is {stated.get(name)!r}, not true."
             yield issue("RULE_ASSUMPTIONS", text, "assumptions", name)
