@@ -3,10 +3,10 @@
 from functools import lru_cache
 from typing import Any
 
-from rx_tools.model.secrets import redact
+from rx_tools.evidence.secrets import redact
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=16384)
 def clean(text: str) -> str:
     """The text without credentials and without control characters that could move a cursor."""
     return "".join(one if one.isprintable() or one == "\n" else "\ufffd" for one in redact(text))

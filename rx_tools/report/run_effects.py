@@ -33,6 +33,18 @@ class EffectView:
     result: CriterionResult | None
     source: str
 
+    @property
+    def contrast(self) -> str:
+        """The weights in words, such as `baseline - treatment`."""
+        terms = [term(role, weight) for role, weight in self.weights.items()]
+        return " ".join(terms).removeprefix("+ ")
+
+
+def term(role: str, weight: float) -> str:
+    """One role with its sign; a weight of one needs no number."""
+    sign = "+" if weight > 0 else "−"
+    return f"{sign} {role}" if abs(weight) == 1 else f"{sign} {abs(weight):g} × {role}"
+
 
 def effect_views(
     spec: Mapping[str, Any], plan: Plan, arms: Sequence[ArmView], rows: Path | None

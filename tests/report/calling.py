@@ -1,23 +1,44 @@
-"""The command line as a user calls it, in a process of its own."""
+"""The command line as a user calls it, in this process: what is printed and the exit code."""
 
 import json
 import os
-import subprocess
-import sys
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from typer.testing import CliRunner
+
+from rx_tools.cli.app import build
 
 
-def rx(*arguments, cwd=None, env=None):
-    """The finished process of `rx ARGUMENTS`."""
-    command = [sys.executable, "-m", "rx_tools", *map(str, arguments)]
-    variables = {**os.environ, "NO_COLOR": "1", "PYTHONPATH": str(ROOT), **(env or {})}
-    return subprocess.run(
-        command, capture_output=True, text=True, cwd=cwd, env=variables, check=False, timeout=120
-    )
+@dataclass(frozen=True)
+class Done:
+    """What a finished process leaves."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def rx(*arguments, cwd=None):
+    """Call `rx ARGUMENTS`, optionally inside a folder."""
+    words = [str(argument) for argument in arguments]
+    with inside(cwd):
+        result = CliRunner().invoke(build(words), words)
+    return Done(result.exit_code, result.stdout, result.stderr)
 
 
 def rx_json(*arguments, **options):
     """The document that it printed."""
     return json.loads(rx(*arguments, "--format", "json", **options).stdout)
+
+
+@contextmanager
+def inside(folder):
+    """The working directory, for a while."""
+    before = Path.cwd()
+    os.chdir(folder or before)
+    try:
+        yield
+    finally:
+        os.chdir(before)
