@@ -67,7 +67,8 @@ def run_scores(run: Path) -> dict[str, float]:
     reading = read_ledger(run / "ledger.jsonl")
     assert not reading.findings, reading.findings
     scored = [line.data for line in reading.lines if line.event == "arm_scored"]
-    assert len({data["arm"] for data in scored}) == len(scored), "an arm was scored twice"
+    names = [data["arm"] for data in scored]
+    assert len(set(names)) == len(names), f"scored twice: {names}"
     return {data["arm"]: data["token_mean"] for data in scored}
 
 
