@@ -1,0 +1,177 @@
+"""Optimizers that are subtly wrong, each caught by the probe made for it; and bfloat16 weights."""
+
+import hashlib
+import json
+
+import numpy as np
+import pytest
+from memory_service import VOCABULARY, Faults, MemoryService
+
+from rx_tools.errors import DocumentError, IntegrityError, UnverifiedError
+from rx_tools.evidence.tensors import safetensors_bytes
+from rx_tools.model.gates_of_spec import CorrectnessPath
+from rx_tools.runner.probes.bench import Bench
+from rx_tools.runner.probes.measuring import expected_update, open_start
+from rx_tools.runner.probes.references import read_pinned, reference_for
+from rx_tools.runner.probes.result import Outcome
+from rx_tools.runner.probes.suite import Questions, run_optimizer_probes
+from rx_tools.runner.service import Datum, ModelConfig, OptimizerConfig
+
+DIMUON = OptimizerConfig("dimuon", {"beta1": 0.9, "grad_clip_norm": 0.0})
+ADAMW = OptimizerConfig("adamw", {"beta1": 0.9, "beta2": 0.95, "eps": 1e-8})
+MUON_TABLE = ((3.4445, -4.775, 2.0315),) * 5
+
+
+def batch():
+    random = np.random.default_rng(5)
+    return [
+        Datum(
+            random.integers(0, VOCABULARY, 60),
+            random.integers(0, VOCABULARY, 60),
+            np.ones(60, np.float32),
+        )
+        for _ in range(8)
+    ]
+
+
+def report(tmp_path, optimizer, questions=None, **service):
+    config = ModelConfig("memory", 8, optimizer, seed=1)
+    asked = questions or Questions(1e-3)
+    return run_optimizer_probes(MemoryService(**service), config, batch(), asked, tmp_path)
+
+
+def not_proven(answer):
+    return {r.probe: r.outcome.value for r in answer.results if r.outcome is not Outcome.PROVEN}
+
+
+@pytest.mark.parametrize("optimizer", [DIMUON, ADAMW], ids=lambda each: each.type)
+@pytest.mark.parametrize("stored", ["F32", "BF16"])
+def test_right_optimizers_are_proven_in_both_stored_types(tmp_path, optimizer, stored):
+    answer = report(tmp_path, optimizer, stored=stored)
+    missing = not_proven(answer)
+    assert "contradicted" not in missing.values(), answer.as_dict()
+    assert set(missing) <= ({"second_update"} if stored == "BF16" else set())
+
+
+WRONG = {
+    "half an update": (DIMUON, Faults(scale=0.5), {"reference_update", "baseline_update"}),
+    "another matrix sign": (DIMUON, Faults(table=MUON_TABLE), {"reference_update"}),
+    "fewer iterations": (
+        DIMUON,
+        Faults(table=((8.28721201814563, -23.595886519098837, 17.300387312530933),)),
+        {"reference_update"},
+    ),
+    "another momentum": (DIMUON, Faults(override={"beta1": 0.5}), {"second_update"}),
+    "another beta1": (ADAMW, Faults(override={"beta1": 0.0}), {"second_update"}),
+    "another beta2": (ADAMW, Faults(override={"beta2": 0.0}), {"second_update"}),
+    "another epsilon": (ADAMW, Faults(override={"eps": 1.0}), {"baseline_update"}),
+    "a cold restore": (ADAMW, Faults(fresh_state=True), {"restore"}),
+}
+
+
+@pytest.mark.parametrize(("optimizer", "faults", "caught_by"), WRONG.values(), ids=WRONG)
+def test_a_wrong_optimizer_is_caught_by_its_probe(tmp_path, optimizer, faults, caught_by):
+    answer = report(tmp_path, optimizer, faults=faults)
+    assert caught_by <= {result.probe for result in answer.contradictions}, answer.as_dict()
+
+
+def test_a_blind_tolerance_does_not_prove_half_an_update(tmp_path):
+    path = CorrectnessPath.of(
+        {
+            "id": "p",
+            "kind": "optimizer",
+            "tolerances": {"reference_update": {"atol": 1.0, "rtol": 0.01, "min_cosine": 0.999}},
+            "lr_scaling": {"learning_rates": [1e-4, 1e-3], "rtol": 0.01},
+        }
+    )
+    answer = report(tmp_path, DIMUON, Questions(1e-3, path), faults=Faults(scale=0.5))
+    result = answer.result("reference_update")
+    assert result.outcome is Outcome.CONTRADICTED
+    assert "0.5 times the reference's norm" in result.reasons[0]
+    assert answer.correctness["errors"]["reference_update"]["relative_l2_error"] == pytest.approx(
+        0.5, rel=1e-3
+    )
+
+
+@pytest.mark.parametrize(("stored", "close"), [("F32", 1e-5), ("BF16", 4e-3)])
+def test_the_revealed_gradient_is_the_true_one(tmp_path, stored, close):
+    service = MemoryService(stored)
+    bench = Bench(service, ModelConfig("memory", 8, DIMUON, seed=1), batch(), tmp_path)
+    start = open_start(bench)
+    model = service.create(bench.config)
+    model.load_state(start.uri, with_optimizer=False)
+    model.forward_backward(bench.batch)
+    for name, found in start.gradient.items():
+        true = model.gradient[name]
+        assert np.linalg.norm(found - true) <= close * np.linalg.norm(true), name
+
+
+def pinned_files(tmp_path, start, update, **change):
+    tensors = {f"gradient:{name}": values for name, values in start.gradient.items()}
+    tensors |= {f"update:{name}": values for name, values in update.items()}
+    data = safetensors_bytes(tensors)
+    (tmp_path / "updates.safetensors").write_bytes(data)
+    document = {
+        "schema": "urn:rx:schema:reference-updates:1",
+        "name": "reconstruction",
+        "revision": "abc123",
+        "learning_rate": 1e-2,
+        "updates": "updates.safetensors",
+        "updates_sha256": hashlib.sha256(data).hexdigest(),
+    }
+    path = tmp_path / "pinned.json"
+    path.write_text(json.dumps({**document, **change}))
+    return path
+
+
+@pytest.fixture
+def start(tmp_path):
+    folder = tmp_path / "start"
+    folder.mkdir()
+    config = ModelConfig("memory", 8, DIMUON, seed=1)
+    return open_start(Bench(MemoryService(), config, batch(), folder))
+
+
+def test_a_pinned_file_of_updates_is_a_reference(tmp_path, start):
+    update = expected_update(start, reference_for(DIMUON), 1e-2)
+    pinned = read_pinned(pinned_files(tmp_path, start, update))
+    asked = Questions(1e-3, reference=pinned)
+    answer = report(tmp_path / "right", DIMUON, asked)
+    assert answer.result("reference_update").outcome is Outcome.PROVEN
+    assert answer.result("second_update").outcome is Outcome.UNPROVEN
+    wrong = report(tmp_path / "wrong", DIMUON, asked, faults=Faults(table=MUON_TABLE))
+    assert wrong.result("reference_update").outcome is Outcome.CONTRADICTED
+    assert pinned.assumptions["revision"] == "abc123"
+
+
+def test_a_pinned_file_of_another_gradient_proves_nothing(tmp_path, start):
+    update = expected_update(start, reference_for(DIMUON), 1e-2)
+    pinned = read_pinned(pinned_files(tmp_path, start, update))
+    other = {name: 2 * values for name, values in start.gradient.items()}
+    with pytest.raises(UnverifiedError, match="another gradient"):
+        pinned.update_for(other, 1e-2)
+    with pytest.raises(UnverifiedError, match="rate"):
+        pinned.update_for(start.gradient, 1e-3)
+
+
+def test_pinned_files_are_bound_by_their_digest(tmp_path, start):
+    path = pinned_files(tmp_path, start, start.gradient, updates_sha256="0" * 64)
+    with pytest.raises(IntegrityError):
+        read_pinned(path)
+    with pytest.raises(DocumentError):
+        read_pinned(pinned_files(tmp_path, start, start.gradient, schema="x"))
+
+
+def test_a_parameter_that_no_reference_knows_is_not_ignored(tmp_path):
+    odd = OptimizerConfig("dimuon", {"beta1": 0.9, "nesterov": 1.0})
+    answer = report(tmp_path, odd)
+    assert answer.result("reference_update").outcome is Outcome.UNPROVEN
+    assert "'nesterov'" in answer.result("reference_update").reasons[0]
+
+
+def test_an_optimizer_without_reference_is_unproven_by_name(tmp_path):
+    answer = report(tmp_path, OptimizerConfig("sphere", {"beta1": 0.9}))
+    assert answer.result("reference_update").reasons == (
+        "there is no reference of sphere: pin one as a file of updates",
+    )
+    assert answer.result("baseline_update").outcome is Outcome.PROVEN
