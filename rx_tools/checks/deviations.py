@@ -28,6 +28,9 @@ def deviation_problems(raw: JsonObject) -> Iterator[Problem]:
     deviations = [as_object(item) for item in as_list(listed)]
     for index, deviation in enumerate(deviations):
         yield from one_deviation(f"deviation {index + 1}", deviation, below(PLACE, index))
+    if raw.get("original_hypothesis_tested") is False and not deviations:
+        message = "record: the hypothesis was not tested, but no deviation says what changed."
+        yield Problem(Status.UNVERIFIED, "RX398", message, PLACE)
 
 
 def one_deviation(label: str, deviation: JsonObject, place: str) -> Iterator[Problem]:

@@ -73,22 +73,22 @@ def problems_of(spec: Spec, record: Record, evidence: Evidence) -> Iterator[Prob
     for kind in missing_kinds(spec, record):
         message = f"No evidence of kind {kind} is recorded."
         yield Problem(Status.UNVERIFIED, "RX380", message, f"{SECTION}.files")
-    yield from metric_problems(as_object(section.get("per_arm_metrics")))
+    yield from metric_problems(record, as_object(section.get("per_arm_metrics")))
     yield from prediction_problems(record, evidence)
     yield from reference_problems(record, evidence)
     yield from checkpoint_problems(section)
 
 
-def metric_problems(per_arm: JsonObject) -> Iterator[Problem]:
-    """Metrics of an arm are finite numbers, each under its name."""
-    for arm, metrics in per_arm.items():
-        place = below(SECTION, "per_arm_metrics", arm)
-        values = as_object(metrics)
-        if not values:
+def metric_problems(record: Record, per_arm: JsonObject) -> Iterator[Problem]:
+    """Every completed arm has metrics, and metrics are finite numbers."""
+    place = f"{SECTION}.per_arm_metrics"
+    for arm in (*per_arm, *(name for name in record.completed_arms if name not in per_arm)):
+        values = as_object(per_arm.get(arm))
+        if not values and per_arm:
             message = f"per_arm_metrics: {arm} has none."
-            yield Problem(Status.UNVERIFIED, "RX380", message, place)
+            yield Problem(Status.UNVERIFIED, "RX380", message, below(place, arm))
         rules = dict.fromkeys(values, number)
-        yield from examine(values, rules, "RX381", f"per_arm_metrics: {arm}", place)
+        yield from examine(values, rules, "RX381", f"per_arm_metrics: {arm}", below(place, arm))
 
 
 def missing_kinds(spec: Spec, record: Record) -> list[str]:

@@ -33,6 +33,7 @@ CODES: Mapping[str, str] = {
     "RX354": "the projection exceeds the budget",
     "RX355": "the budget cannot be read",
     "RX356": "the projection covers less than the plan",
+    "RX357": "the projection is for another primary endpoint than the plan's",
 }
 
 SECTION = "$.feasibility"
@@ -56,7 +57,7 @@ def judge(spec: Spec, record: Record, evidence: Evidence) -> Result:
     hours = sum(phase.gpu_hours or 0 for phase in known)
     if whole:
         problems += budget_problems(spec, wall, hours)
-        problems += coverage_warnings(spec, phases)
+        problems += [*coverage_warnings(spec, phases), *endpoint_warnings(spec, section)]
     status = worst(problem.status for problem in problems) if required else Status.NOT_APPLICABLE
     details = {
         "status": status.value,
@@ -171,3 +172,11 @@ def coverage_warnings(spec: Spec, phases: Mapping[str, Phase]) -> Iterator[Probl
         if name in phases and not phases[name].planned_samples >= samples * (1 - 1e-9):
             message = f"{name} is projected for fewer samples than the {samples} of the plan"
             yield Problem(Status.PASSED, "RX356", message, f"{SECTION}.measurements.{name}")
+
+
+def endpoint_warnings(spec: Spec, section: JsonObject) -> Iterator[Problem]:
+    """Downsizing keeps the primary endpoint."""
+    planned = spec.raw.get("primary_endpoint")
+    if planned is not None and not same(section.get("primary_endpoint"), planned):
+        message = "the projection does not name the primary endpoint of the plan"
+        yield Problem(Status.PASSED, "RX357", message, f"{SECTION}.primary_endpoint")

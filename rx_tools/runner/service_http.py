@@ -33,6 +33,7 @@ class ServiceHttp:
             timeout=limits.probe,
             trust_env=not is_loopback(self.host),
             follow_redirects=False,
+            verify=self.base_url.startswith("https"),
         )
 
     def capabilities(self) -> Mapping[str, Any]:

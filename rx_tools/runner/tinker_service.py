@@ -147,17 +147,23 @@ class TinkerService:
         return client
 
     def _adopt(self, session: "Session", client: TrainingClient) -> "TinkerModel":
-        model = TinkerModel(session, client)
+        model = TinkerModel(session, client, self._forget)
         with self._lock:
             self._models.append(model)
         return model
+
+    def _forget(self, model: "TinkerModel") -> None:
+        with self._lock:
+            self._models = [one for one in self._models if one is not model]
 
 
 class TinkerModel:
     """One live model in its own session."""
 
-    def __init__(self, session: Session, client: TrainingClient) -> None:
-        self._session, self._client = session, client
+    def __init__(
+        self, session: Session, client: TrainingClient, forget: Callable[["TinkerModel"], None]
+    ) -> None:
+        self._session, self._client, self._forget = session, client, forget
         self._limits = session.limits
         self._id = str(client.model_id)
         self._stalled = False
@@ -226,6 +232,7 @@ class TinkerModel:
     def release(self) -> None:
         """Give the slot back by finishing the session; safe to call twice."""
         self._session.close()
+        self._forget(self)
 
     def _submit(self, doing: Doing) -> TrainingClient:
         if self._stalled:
@@ -237,7 +244,9 @@ class TinkerModel:
     def _pending(
         self, future: Any, seconds: float, doing: Doing, convert: Callable[[Any], T]
     ) -> "TinkerPending[T]":
-        return TinkerPending(lambda: convert(self._session.wait(future.future(), seconds, doing)))
+        under_way = future.future()
+        self._session.track(under_way)
+        return TinkerPending(lambda: convert(self._session.wait(under_way, seconds, doing)))
 
 
 class TinkerPending(Generic[T]):

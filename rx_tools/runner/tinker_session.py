@@ -41,9 +41,13 @@ class Session:
         self._unfinished: set[Future[Any]] = set()
         self._closed = False
 
+    def track(self, future: "Future[Any]") -> None:
+        """Remember what is under way, so that closing ends the SDK's own retries as well."""
+        self._unfinished.add(future)
+
     def wait(self, future: "Future[R]", seconds: float, doing: Doing) -> R:
         """The future's result, or a `ServiceError` that says what has become of it."""
-        self._unfinished.add(future)
+        self.track(future)
         try:
             return self._waiter.wait(future, seconds, doing)
         finally:
@@ -55,7 +59,7 @@ class Session:
         if self._closed:
             return
         self._closed = True
-        for future in self._unfinished:
+        for future in tuple(self._unfinished):
             future.cancel()
         self._unfinished.clear()
         with suppress(Exception):

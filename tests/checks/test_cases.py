@@ -26,8 +26,8 @@ MODULES = [
     record,
     restoration,
 ]
-WITHOUT_A_CASE = {"RX356", "RX383"}
-"""A warning, and a file too large to lie here; both have a test below."""
+WITHOUT_A_CASE = {"RX356", "RX357", "RX383"}
+"""Two warnings, and a file too large to lie here; all have a test below."""
 
 IDS = [f"{path.parent.name}/{path.stem}" for path in PATHS]
 
@@ -84,3 +84,11 @@ def test_a_projection_for_fewer_samples_than_planned_is_a_warning():
     result = judge("feasibility", case)
     assert (result.status.value, codes(result)) == ("passed", [])
     assert [finding.code for finding in result.reasons] == ["RX356"]
+
+
+def test_a_projection_for_another_endpoint_is_a_warning():
+    case = passed("feasibility")
+    case["spec"]["primary_endpoint"] = "nll at step 60"
+    result = judge("feasibility", case)
+    assert (result.status.value, codes(result)) == ("passed", [])
+    assert [finding.code for finding in result.reasons] == ["RX357"]
