@@ -1,13 +1,14 @@
 """The table of commands. Only the one that was asked for is imported."""
 
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
 from importlib import import_module
-from importlib.util import find_spec
 
 import typer
 
 from rx_tools import __version__
 from rx_tools.cli.guard import guarded
+from rx_tools.errors import UsageError
 
 COMMANDS = {
     "run": "plan, preflight, selection, confirmation, scoring, decision, bundle, verification",
@@ -40,14 +41,31 @@ COMMANDS = {
 }
 
 
+EXTRAS = {"tinker": "local", "tokenizers": "local", "tinker_cookbook": "run", "datasets": "run"}
+"""A package that a command may need → the extra of `rx-tools` that brings it."""
+
+
 def module_of(command: str) -> str:
     """The module that holds a command's function, which is named `command`."""
     return f"rx_tools.cli.{command.replace('-', '_')}"
 
 
-def present() -> list[str]:
-    """The commands of this build."""
-    return [name for name in COMMANDS if find_spec(module_of(name))]
+def function_of(command: str) -> Callable[..., None]:
+    """The command's guarded function. Raises `UsageError` where an extra is missing."""
+    try:
+        return guarded(import_module(module_of(command)).command)
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in EXTRAS:
+            raise
+        raise UsageError(
+            f"rx {command} needs {package}, which is not installed",
+            hint=f"pip install 'rx-tools[{EXTRAS[package]}]'",
+        ) from error
+
+
+def listed() -> None:
+    """Stands in `rx --help` for a command that was not asked for."""
 
 
 def show_version(asked: bool) -> None:
@@ -65,8 +83,14 @@ def root(
     """Run pre-registered experiments and hand in evidence that every gate accepts."""
 
 
+def words(arguments: Sequence[str]) -> list[str]:
+    """The words of the command line, or of the one that the shell wants to complete."""
+    completing = os.environ.get("_TYPER_COMPLETE_ARGS", "").split()
+    return [word for word in (*arguments, *completing[1:]) if not word.startswith("-")]
+
+
 def build(arguments: Sequence[str]) -> typer.Typer:
-    """The application; with a command named in `arguments`, only that command is loaded."""
+    """The application. Only the command that is named in `arguments` is imported."""
     app = typer.Typer(
         name="rx",
         no_args_is_help=True,
@@ -75,7 +99,10 @@ def build(arguments: Sequence[str]) -> typer.Typer:
         rich_markup_mode=None,
     )
     app.callback()(root)
-    named = next((word for word in arguments if not word.startswith("-")), "")
-    for name in [named] if named in COMMANDS else present():
-        app.command(name, help=None)(guarded(import_module(module_of(name)).command))
+    named = next(iter(words(arguments)), "")
+    if named in COMMANDS:
+        app.command(named)(function_of(named))
+        return app
+    for name, summary in COMMANDS.items():
+        app.command(name, help=summary)(listed)
     return app

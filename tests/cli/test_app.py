@@ -1,0 +1,55 @@
+"""The command line as a whole: quick to start, and clear where an extra is missing."""
+
+import subprocess
+import sys
+
+import pytest
+
+from rx_tools.cli.app import COMMANDS
+from tests.endtoend.small import EXAMPLE, ROOT, rx
+
+HEAVY = ("numpy", "scipy", "tinker", "torch", "datasets", "tinker_cookbook")
+LOADED = (
+    "import sys; from rx_tools.cli.app import build\n"
+    "sys.argv = ['rx', *sys.argv[1:]]\n"
+    "try: build(sys.argv[1:])()\n"
+    "except SystemExit: pass\n"
+    f"print('LOADED', *[name for name in {HEAVY} if name in sys.modules])"
+)
+
+
+def loaded_by(*arguments):
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED, *arguments], capture_output=True, text=True, cwd=ROOT
+    )
+    return done.stdout.splitlines()[-1].split()[1:]
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("validate", str(EXAMPLE)), ("--version",)])
+def test_a_quick_command_imports_nothing_heavy(arguments):
+    assert loaded_by(*arguments) == []
+
+
+def test_help_lists_every_command(tmp_path):
+    listed = rx("--help", cwd=tmp_path, check=0).stdout
+    assert all(f"  {name} " in listed for name in COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_with_an_example(command, tmp_path):
+    shown = rx(command, "--help", cwd=tmp_path, check=0).stdout
+    assert "Example" in shown
+    assert "--debug" in shown
+
+
+def test_a_missing_extra_is_named(tmp_path):
+    hidden = (
+        "import sys; sys.modules['tinker'] = None\n"
+        "from rx_tools.__main__ import main; sys.argv = ['rx', 'run', 'spec.json']; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", hidden], capture_output=True, text=True, cwd=ROOT
+    )
+    assert done.returncode == 2
+    assert "rx run needs tinker" in done.stderr
+    assert "rx-tools[local]" in done.stderr
