@@ -44,6 +44,10 @@ Deviate = Annotated[
         help="A change that is declared before training: model=NAME or steps=N.",
     ),
 ]
+Probes = Annotated[
+    list[Path] | None,
+    typer.Option("--probes", help="An optimizer's probe report measured elsewhere; shown as such."),
+]
 Data = Annotated[
     Path | None, typer.Option("--data", help="A local folder in place of the hub's dataset.")
 ]
@@ -58,6 +62,7 @@ def command(
     like: Like = None,
     accept: Accept = None,
     metrics: Metrics = None,
+    probes: Probes = None,
     data: Data = None,
     deviate: Deviate = None,
     format: FormatOption = Format.TEXT,
@@ -70,7 +75,7 @@ def command(
 
     Example: rx preflight spec.json --rehearse
     """
-    wishes = Wishes(gates_named(accept or ()), supplied_metrics(metrics))
+    wishes = Wishes(gates_named(accept or ()), supplied_metrics(metrics), probes or ())
     changes = parse_changes(deviate or ())
     asked = Asked(spec, run_dir, rehearse, like, plan, answers, data, quiet=quiet, changes=changes)
     with workbench(asked) as bench:

@@ -16,6 +16,7 @@ from rx_tools.cli.preflight import (
     Like,
     Metrics,
     PlanFile,
+    Probes,
     Rehearse,
     exit_code,
     text_lines,
@@ -47,6 +48,7 @@ def command(
     ] = False,
     accept: Accept = None,
     metrics: Metrics = None,
+    probes: Probes = None,
     data: Data = None,
     deviate: Deviate = None,
     jobs: Annotated[
@@ -62,7 +64,7 @@ def command(
 
     Example: rx run spec.json --rehearse
     """
-    wishes = Wishes(gates_named(accept or ()), supplied_metrics(metrics))
+    wishes = Wishes(gates_named(accept or ()), supplied_metrics(metrics), probes or ())
     stop = StopSignal()
     with watching(quiet, events_file) as watch:
         asked = Asked(

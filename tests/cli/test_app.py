@@ -47,9 +47,7 @@ def test_a_missing_extra_is_named(tmp_path):
         "import sys; sys.modules['tinker'] = None\n"
         "from rx_tools.__main__ import main; sys.argv = ['rx', 'run', 'spec.json']; main()"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", hidden], capture_output=True, text=True, cwd=ROOT
-    )
+    done = subprocess.run([sys.executable, "-c", hidden], capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 2
     assert "rx run needs tinker" in done.stderr
     assert "rx-tools[local]" in done.stderr

@@ -1,13 +1,54 @@
-"""Correctness of custom paths, and whether each optimizer is the one that was asked for."""
+"""Is each optimizer the one that was asked for, and right? Probed before anything trains."""
+
+from collections.abc import Sequence
+from pathlib import Path
 
 from rx_tools.planning import evidence_names as names
+from rx_tools.runner.data import BUILT_IN
+from rx_tools.runner.preflight.pilot import pilot_arm
 from rx_tools.runner.preflight.sections import publish_section, start
-from rx_tools.runner.preflight.service_check import ServiceFacts
+from rx_tools.runner.probes.elsewhere import read_foreign
+from rx_tools.runner.probes.planned import Beside, PlanProbes, probe_plan
+from rx_tools.runner.probes.report import INPUT_NAME
 from rx_tools.runner.workbench import Workbench
 
 
-def measure_correctness(bench: Workbench, facts: ServiceFacts) -> tuple[str, ...]:
-    """Publish the correctness section; returns the optimizers that the probes contradict."""
+def measure_correctness(bench: Workbench, elsewhere: Sequence[Path]) -> tuple[str, ...]:
+    """Probe every optimizer of the plan, publish the reports and the correctness section.
+
+    Returns one line per contradiction; any of them keeps the gates closed.
+    """
     start(bench, names.CORRECTNESS)
-    publish_section(bench, names.CORRECTNESS, {"required": False, "paths": []})
-    return ()
+    probes = probe_plan(
+        bench.service,
+        bench.spec,
+        bench.plan,
+        bench.data.train_batch(pilot_arm(bench).seed, 0),
+        bench.scratch("probes"),
+        beside=handed_in(elsewhere),
+        tell=lambda line: bench.tell(f"preflight: {line}"),
+    )
+    publish_reports(bench, probes)
+    gaps = {"contradicted": list(probes.contradicted), "unproven": list(probes.unproven)}
+    publish_section(bench, names.CORRECTNESS, probes.section, probes=gaps)
+    return probes.contradicted
+
+
+def handed_in(paths: Sequence[Path]) -> Beside:
+    """Reports that were measured elsewhere, by optimizer."""
+    reports = [read_foreign(path) for path in paths]
+    return Beside({report.optimizer: report for report in reports}, {})
+
+
+def publish_reports(bench: Workbench, probes: PlanProbes) -> None:
+    """One report per optimizer; the fixed input only where its text may leave this machine."""
+    for name, content in probes.files.items():
+        if not name.startswith(INPUT_NAME.removesuffix(".json")) or public(bench):
+            published = bench.run.put_evidence(bench.run.unused_name(name), content)
+            files = {published.name: published.sha256}
+            bench.ledger.append("probe_finished", {"probe": name}, files)
+
+
+def public(bench: Workbench) -> bool:
+    """Whether the rows were written for this project and may be published."""
+    return bench.plan.data.hf_path == BUILT_IN

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from rx_tools.evidence.retained import retained_evidence
@@ -32,10 +33,11 @@ from rx_tools.runner.workbench import Workbench
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What the user decides beforehand: accepted gates, and metrics measured elsewhere."""
+    """What the user brings: accepted gates, metrics and probe reports measured elsewhere."""
 
     accepted: Sequence[Gate] = ()
     supplied: Mapping[str, Value] = field(default_factory=dict)
+    elsewhere: Sequence[Path] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ def preflight(bench: Workbench, wishes: Wishes) -> Preflight:
     freeze_items(bench)
     scoring = score_base(bench, facts)
     post(bench.run, bench.ledger, "The base model is evaluated; the preflight goes on.")
-    contradicted = measure_correctness(bench, facts)
+    contradicted = measure_correctness(bench, wishes.elsewhere)
     starts = measure_starts(bench, facts, fixed, bench.plan.arms)
     start(bench, names.ACTIVATION)
     pilot = run_pilot(bench, facts, starts)
