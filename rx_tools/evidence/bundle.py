@@ -12,7 +12,7 @@ from typing import Any
 from rx_tools.errors import IntegrityError, UnverifiedError
 from rx_tools.evidence.archive import zip_bytes
 from rx_tools.evidence.canonical import document
-from rx_tools.evidence.contents import collect, is_in, json_object
+from rx_tools.evidence.contents import collect, evidence_kinds, is_in, json_object
 from rx_tools.evidence.digest import sha256_of
 from rx_tools.evidence.folders import locked, sync_folder, try_lock
 from rx_tools.evidence.layout import (
@@ -86,7 +86,7 @@ def packed(contents: Mapping[str, bytes]) -> dict[str, bytes]:
 def description(contents: Mapping[str, bytes]) -> dict[str, Any]:
     """`bundle.json`: what lies in the bundle and which documents carry it."""
     run, ledger = json_object(contents, RUN), judge_ledger(contents[LEDGER])
-    kinds = evidence_kinds(contents[RECORD], contents)
+    kinds = evidence_kinds(Record.of(json_object(contents, RECORD)))
     return {
         "schema": SCHEMA,
         "rx_version": run.get("rx_version"),
@@ -114,12 +114,6 @@ def kind_of(path: str, evidence: Mapping[str, str]) -> str:
     if is_in(path):
         return evidence.get(path.partition("/")[2], "unlisted")
     return "clearance" if CLEARANCE_NAME.fullmatch(path) else KIND_OF[path]
-
-
-def evidence_kinds(record: bytes, contents: Mapping[str, bytes]) -> dict[str, str]:
-    """File name → kind, as the record lists them."""
-    listed = Record.of(json_object({**contents, RECORD: record}, RECORD)).files
-    return {file.name: file.kind for file in listed if file.name and file.kind}
 
 
 def refuse_existing(out: Path, root: Sha256) -> None:

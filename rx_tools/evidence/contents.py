@@ -139,6 +139,11 @@ def expected_files(record: bytes) -> dict[str, str]:
     return {str(file.name): file.sha256 or "" for file in wanted}
 
 
+def evidence_kinds(record: Record) -> dict[str, str]:
+    """File name → kind, as the record lists them."""
+    return {file.name: file.kind for file in record.files if file.name and file.kind}
+
+
 def json_object(contents: Mapping[str, bytes], path: str) -> Mapping[str, Any]:
     """A document of the bundle as an object."""
     return as_object(parse_document(contents[path], path).value)

@@ -21,6 +21,13 @@ from rx_tools.evidence.ledger_reading import judge_ledger
 from rx_tools.evidence.timeline import timeline
 from rx_tools.evidence.tree import open_tree
 from rx_tools.evidence.verify_files import verify_description, verify_files, verify_record_files
+from rx_tools.evidence.verify_gates import (
+    verify_execution,
+    verify_gates,
+    verify_losses,
+    verify_scores,
+    verify_shapes,
+)
 from rx_tools.evidence.verify_ledger import (
     verify_announced,
     verify_chain,
@@ -101,6 +108,7 @@ def document_claims(files: Mapping[str, bytes]) -> Iterator[Claim]:
     """What the documents say about each other."""
     run, plan = json_object(files, RUN), json_object(files, PLAN)
     record = Record.of(json_object(files, RECORD))
+    yield from verify_shapes(files)
     yield from verify_description(files)
     yield from verify_record_files(files)
     reading = judge_ledger(files[LEDGER], run=str(run.get("run_id")))
@@ -115,3 +123,7 @@ def document_claims(files: Mapping[str, bytes]) -> Iterator[Claim]:
     yield from verify_record(record, plan, history)
     updates = sorted((p for p in files if p.startswith(f"{UPDATES}/")), key=update_number)
     yield from verify_updates([(path, json_object(files, path)) for path in updates])
+    yield from verify_losses(files, record)
+    yield from verify_scores(record, plan)
+    yield from verify_execution(record, plan, history)
+    yield from verify_gates(files, record, history)
