@@ -1,4 +1,4 @@
-"""The evidence level: every gate judged again, every loss summed again, the decision taken again."""
+"""The evidence level: gates judged again, losses summed again, the decision taken again."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -9,9 +9,9 @@ import msgspec
 from rx_tools.checks.kinds import Kind
 from rx_tools.checks.shape import judge_shape
 from rx_tools.checks.validation import judge_all
-from rx_tools.evidence.claim import Claim, contradicted, incomplete, verified
+from rx_tools.evidence.claim import Claim, beyond, contradicted, incomplete, verified
 from rx_tools.evidence.contents import evidence_kinds, json_object
-from rx_tools.evidence.layout import EVIDENCE, PLAN, RECORD, RUN, SPEC, UPDATES, in_evidence
+from rx_tools.evidence.layout import EVIDENCE, LEDGER, PLAN, RECORD, RUN, SPEC, UPDATES, in_evidence
 from rx_tools.evidence.timeline import Timeline
 from rx_tools.model.evidence import Evidence, EvidenceFile, inline_evidence
 from rx_tools.model.json import JsonObject, as_list, as_object, as_text
@@ -56,23 +56,31 @@ def retained(files: Mapping[str, bytes], record: Record) -> Evidence:
         if path.startswith(f"{EVIDENCE}/")
         for name in [path.partition("/")[2]]
     }
-    return Evidence({**inline_evidence(record.raw).files, **found})
+    ledger = EvidenceFile.of_bytes(LEDGER, "", files[LEDGER])
+    return Evidence({**inline_evidence(record.raw).files, LEDGER: ledger, **found})
 
 
 def gate_claim(gate: Gate, result: Result, record: Record, told: object) -> Claim:
     """A gate that opens is verified; one that does not must not stand behind a verdict."""
-    subject = f"gate {gate.value}"
-    reason = f": {result.reasons[0].message}" if result.reasons else ""
+    subject, found = f"gate {gate.value}", answer_of(result)
     if result.status.opens:
-        return verified(subject, f"{result.status.value}{reason}")
+        return verified(subject, found)
     claiming = record.verdict in CLAIMING
     if result.status in (Status.UNVERIFIED, Status.UNKNOWN):
-        return incomplete(subject, f"{result.status.value}{reason}")
+        return (incomplete if claiming else beyond)(subject, found)
     if claiming or gate is Gate.DECISION:
-        return contradicted(subject, f"{result.status.value}{reason}")
+        return contradicted(subject, found)
     if told == Status.PASSED.value and gate is not Gate.ACTIVATION:
-        return contradicted(subject, f"passed in the ledger, but {result.status.value}{reason}")
-    return verified(subject, f"{result.status.value}, and the record claims no verdict{reason}")
+        return contradicted(subject, f"passed in the ledger, but {found}")
+    return verified(subject, f"{found}; the record claims no verdict")
+
+
+def answer_of(result: Result) -> str:
+    """The status, with the first reason that decided it."""
+    deciding = [r for r in result.reasons if r.level in (Level.ERROR, Level.UNVERIFIED)]
+    if result.status.opens or not deciding:
+        return result.status.value
+    return f"{result.status.value}: {deciding[0].message}"
 
 
 class Totals(msgspec.Struct, gc=False):
