@@ -7,7 +7,7 @@ from rx_tools.errors import IntegrityError
 from rx_tools.evidence.layout import MANIFEST
 from rx_tools.model.names import Sha256
 
-LINE = re.compile(r"([0-9a-f]{64})  ([^\n\\]+)")
+LINE = re.compile(r"([0-9a-f]{64})  ([^\x00-\x1f\x7f\\]+)")
 
 
 def manifest_text(digests: Mapping[str, Sha256]) -> bytes:

@@ -125,12 +125,20 @@ def timeline(lines: Iterable[LedgerLine]) -> Timeline:
     announced: dict[str, list[tuple[int, Sha256]]] = defaultdict(list)
     for line in lines:
         events[line.event].append(line)
-        for name, digest in line.files.items():
+        for name, digest in {**line.files, **announced_clearance(line)}.items():
             announced[name].append((line.seq, digest))
         arm = line.data.get("arm")
         if isinstance(arm, str):
             replay(arms[arm], line)
     return Timeline(dict(arms), dict(events), dict(announced))
+
+
+def announced_clearance(line: LedgerLine) -> dict[str, Sha256]:
+    """A clearance is announced by number and digest, before its file is written."""
+    number, digest = line.data.get("clearance"), line.data.get("sha256")
+    if line.event == "clearance_issued" and isinstance(number, int) and isinstance(digest, str):
+        return {f"clearance-{number}.json": Sha256(digest)}
+    return {}
 
 
 def replay(arm: ArmTimeline, line: LedgerLine) -> None:

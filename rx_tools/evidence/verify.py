@@ -33,6 +33,7 @@ from rx_tools.evidence.verify_ledger import (
     verify_chain,
     verify_order,
     verify_plan,
+    verify_run,
 )
 from rx_tools.evidence.verify_record import verify_record, verify_updates
 from rx_tools.model.json import as_text
@@ -118,6 +119,7 @@ def document_claims(files: Mapping[str, bytes]) -> Iterator[Claim]:
         return
     history = timeline(reading.lines)
     yield from verify_announced(history, files)
+    yield from verify_run(history, run, record)
     yield verify_plan(history, files, plan)
     yield from verify_order(history, plan)
     yield from verify_record(record, plan, history)

@@ -5,10 +5,11 @@ from typing import Any
 
 from rx_tools.evidence.claim import Claim, agree, beyond, contradicted, incomplete, verified
 from rx_tools.evidence.digest import sha256_of
-from rx_tools.evidence.layout import FOLDERS, LEDGER, PLAN, SPEC
+from rx_tools.evidence.layout import FOLDERS, LEDGER, PLAN, RUN, SPEC
 from rx_tools.evidence.ledger_reading import LedgerLine, LedgerReading
 from rx_tools.evidence.timeline import NEVER, ArmTimeline, Timeline
 from rx_tools.model.json import as_list, as_object
+from rx_tools.model.record import Record
 
 KNOWN_EVENTS = frozenset(
     {
@@ -67,6 +68,18 @@ def verify_announced(history: Timeline, files: Mapping[str, bytes]) -> Iterator[
         else:
             good += 1
     yield verified(LEDGER, f"{good} announced files are there as announced")
+
+
+def verify_run(history: Timeline, run: Mapping[str, Any], record: Record) -> Iterator[Claim]:
+    """What the ledger said when the run began and ended is what the documents say."""
+    begun, decided = history.data("run_created"), history.data("decision_made")
+    if not begun:
+        yield contradicted(RUN, "the ledger never created the run")
+    for key, value in (begun[0] if begun else {}).items():
+        if key in run:
+            yield agree(RUN, key, run[key], value)
+    if decided and record.verdict is not None:
+        yield agree("verdict", "the record's verdict", record.verdict, decided[-1].get("verdict"))
 
 
 def places(name: str) -> list[str]:

@@ -22,7 +22,6 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from securesystemslib.dsse import Envelope
 from securesystemslib.signer import CryptoSigner
-from small_run import RUN_ID, SmallRun
 
 from rx_tools.errors import IntegrityError, UsageError
 from rx_tools.evidence.attestation import (
@@ -37,8 +36,9 @@ from rx_tools.evidence.attestation import (
     sign,
     statement,
 )
-from rx_tools.evidence.bundle import bundle
+from tests.evidence.forge import TRUE
 
+RUN_ID = "small-20261129T201000Z"
 ROOT = "ab" * 32
 OTHER = "cd" * 32
 KEY = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
@@ -188,7 +188,7 @@ def rx(*words):
 @pytest.fixture
 def signed(tmp_path):
     """A bundle, and key pairs made by openssl (me) and by ssh-keygen (ssh)."""
-    bundle(SmallRun(tmp_path / "run").build(), tmp_path / "out")
+    shutil.copytree(TRUE, tmp_path / "out")
     for name in ("me", "other"):
         for command in (
             f"openssl genpkey -algorithm ed25519 -out {name}.pem",
@@ -213,7 +213,7 @@ def test_sign_and_verify_from_the_command_line(signed):
 
 
 def test_an_attestation_of_another_run_does_not_pass(signed):
-    bundle(SmallRun(signed / "run-2").build(restore="baseline_lr1e-4_seed0"), signed / "two")
+    shutil.copy(TRUE.with_name("resumed-0.1.zip"), signed / "two")
     assert rx("sign", signed / "out", "--key", signed / "me.pem").returncode == 0
     shutil.copy(signed / "out.dsse.json", signed / "two.dsse.json")
     wrong = rx("verify", signed / "two", "--key", signed / "me.pub.pem")

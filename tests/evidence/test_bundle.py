@@ -10,13 +10,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from small_run import RUN_ID, SmallRun
 
 from rx_tools.errors import IntegrityError, UnverifiedError
 from rx_tools.evidence.bundle import bundle
 from rx_tools.evidence.digest import sha256_file
 from rx_tools.evidence.ledger import Ledger
 from rx_tools.evidence.tree import open_tree
+from tests.evidence.small_run import RUN_ID, SmallRun
 
 
 @pytest.fixture

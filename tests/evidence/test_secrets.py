@@ -15,13 +15,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_run import SmallRun
 
 from rx_tools.errors import IntegrityError
 from rx_tools.evidence.bundle import bundle
 from rx_tools.evidence.ledger import Ledger
 from rx_tools.evidence.publish import publish
 from rx_tools.evidence.secrets import environment_secrets, redact, scan
+from tests.evidence.small_run import SmallRun
 
 VALUE = "s3cr/t+v4lue with~ödd" + '"signs'
 KNOWN = {"TINKER_API_KEY": VALUE}

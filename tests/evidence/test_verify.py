@@ -7,12 +7,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from small_run import SmallRun
 
-from rx_tools.errors import ExitCode, UnverifiedError
+from rx_tools.errors import UnverifiedError
 from rx_tools.evidence.bundle import bundle
 from rx_tools.evidence.claim import State
 from rx_tools.evidence.verify import verify
+from tests.evidence.forge import TRUE
+from tests.evidence.small_run import SmallRun
 
 
 def rx(*words):
@@ -22,25 +23,23 @@ def rx(*words):
 
 
 @pytest.mark.parametrize("zipped", [False, True])
-@pytest.mark.parametrize("restored", ["", "treatment_lr3e-4_seed1"])
-def test_a_faithful_bundle_is_verified(tmp_path, zipped, restored):
-    run_dir = SmallRun(tmp_path / "run").build(restore=restored)
+def test_a_packed_run_keeps_its_root_and_its_ledger_level_is_verified(tmp_path, zipped):
+    run_dir = SmallRun(tmp_path / "run").build(restore="treatment_lr3e-4_seed1")
     info = bundle(run_dir, tmp_path / "out", zip=zipped)
     found = verify(tmp_path / "out", root=info.root_digest)
-    assert not found.of(State.CONTRADICTED)
     assert found.root_digest == info.root_digest
-    assert all(not claim.weighs for claim in found.of(State.OPEN))
-    assert found.exit_code is ExitCode.OK
+    messages = [f"{claim.subject}: {claim.message}" for claim in found.of(State.VERIFIED)]
+    assert any("4 updates, 1 restores, 3 steps, in order" in line for line in messages)
+    assert "record.json initialization of treatment_lr3e-4_seed1: restore_count is 1" in messages
 
 
-def test_the_command_answers_in_text_and_json_with_the_same_code(tmp_path):
-    info = bundle(SmallRun(tmp_path / "run").build(), tmp_path / "out")
-    text = rx("verify", tmp_path / "out", "--all")
-    answer = json.loads(rx("verify", tmp_path / "out", "--format", "json").stdout)
+def test_the_command_answers_in_text_and_json_with_the_same_code():
+    text = rx("verify", TRUE, "--all")
+    answer = json.loads(rx("verify", TRUE, "--format", "json").stdout)
     assert text.returncode == answer["exit_code"] == 0, text.stdout
-    assert f"root digest {info.root_digest}" in text.stdout
-    assert answer["summary"]["verified"] == text.stdout.count("\nverified  ")
-    wrong = rx("verify", tmp_path / "out", "--root", "0" * 64, "--quiet")
+    assert f"root digest {answer['root_digest']}" in text.stdout
+    assert answer["summary"]["verified"] == f"\n{text.stdout}".count("\nverified  ")
+    wrong = rx("verify", TRUE, "--root", "0" * 64, "--quiet")
     assert (wrong.returncode, wrong.stdout) == (4, "")
 
 

@@ -1,0 +1,481 @@
+"""Bundles whose digests all fit, because the forger made them fit: what they say is wrong.
+
+Whoever rewrites everything without contradiction is caught by the root digest alone.
+"""
+
+import json
+
+import pytest
+
+from rx_tools.errors import ExitCode
+from rx_tools.evidence.budget import MIB
+from rx_tools.evidence.claim import State
+from rx_tools.evidence.digest import sha256_of
+from rx_tools.evidence.layout import MANIFEST
+from rx_tools.evidence.manifest import manifest_text
+from rx_tools.evidence.verify import verify
+from tests.evidence.forge import Forge
+from tests.evidence.test_reject import ROOTS, refused
+
+ARM = "treatment_lr3e-4_seed0"
+OTHER = "baseline_lr1e-4_seed0"
+PREDICTIONS = f"predictions-{ARM}.jsonl"
+
+
+def described(change):
+    """A bundle.json that lies."""
+
+    def edit(data):
+        body = json.loads(data)
+        change(body)
+        return json.dumps(body).encode()
+
+    return unread("bundle.json", edit)
+
+
+def unread(path, change):
+    """A document changed after the description was made, so that nobody has read it yet."""
+
+    def vector(forge):
+        forge.seal()
+        forge.files[path] = change(forge.files[path])
+        digests = {p: sha256_of(data) for p, data in forge.files.items() if p != MANIFEST}
+        forge.files[MANIFEST] = manifest_text(digests)
+
+    return vector
+
+
+def files(change):
+    """Files changed, the seals made to fit; record and ledger are left as they are."""
+
+    def vector(forge):
+        change(forge)
+        forge.seal()
+
+    return vector
+
+
+def story(change):
+    """Record or ledger changed, and everything made to fit."""
+
+    def vector(forge):
+        change(forge)
+        forge.reforge()
+
+    return vector
+
+
+def entry(forge, name=ARM):
+    arms = forge.record["initialization_provenance"]["arms"]
+    return next(arm for arm in arms if arm["name"] == name)
+
+
+def set_in(*path, value):
+    def change(forge):
+        target = forge.record
+        for step in path[:-1]:
+            target = target[step]
+        target[path[-1]] = value
+
+    return story(change)
+
+
+def replaced(path, old, new):
+    def change(forge):
+        assert old in forge.files[path]
+        forge.files[path] = forge.files[path].replace(old, new)
+
+    return change
+
+
+def rows(name, change):
+    def vector(forge):
+        found = forge.rows(name)
+        change(found)
+        forge.put_rows(name, found)
+
+    return story(vector)
+
+
+def to_the_end(event, **data):
+    """A line comes too late."""
+
+    def change(forge):
+        forge.move(forge.at(event, **data), len(forge.lines) - 2)
+
+    return story(change)
+
+
+def dropped(event, number=0, **data):
+    def change(forge):
+        forge.drop(forge.at(event, number, **data))
+
+    return story(change)
+
+
+def twice(event, number=0, **data):
+    def change(forge):
+        index = forge.at(event, number, **data)
+        forge.lines.insert(index, json.loads(json.dumps(forge.lines[index])))
+
+    return story(change)
+
+
+def late_evidence(forge):
+    index = next(
+        i for i, line in enumerate(forge.lines) if "preflight-restoration.json" in line["files"]
+    )
+    forge.move(index, len(forge.lines) - 2)
+
+
+def no_optimizer_check(forge):
+    entry(forge)["optimizer_checks"][0]["evidence_ref"] = "scored-observations.jsonl"
+    forge.drop(*forge.all("optimizer_checked", arm=ARM))
+
+
+def claimed_restore(forge):
+    entry(forge)["restore_count"] = 1
+
+
+def other_run(forge):
+    for line in forge.lines[:10]:
+        line["run"] = "another-run"
+
+
+def backwards(forge):
+    forge.lines[20]["time"] = "2020-01-01T00:00:00.000000Z"
+
+
+def lost_figure(forge):
+    arms = forge.record["metrics"]["arms"]
+    del arms[ARM]["n_tokens"]
+
+
+def late_deviation(forge):
+    forge.move(forge.at("deviations_declared"), len(forge.lines) - 2)
+
+
+def new_deviation(forge):
+    forge.record["deviations"].append(
+        {"field": "steps", "original": 12, "effective": 6, "reason": "time"}
+    )
+
+
+def another_evaluator(forge):
+    evaluators = forge.record["evaluation"]["evaluators"]
+    (provenance,) = evaluators.values()
+    provenance["parser"] += " "
+
+
+def adapter_mismatch(forge):
+    entry(forge)["initialization"]["adapter_sha256"] = "0" * 64
+
+
+def too_large(forge):
+    forge.files["evidence/large.bin"] = b"\0" * (10 * MIB + 1)
+
+
+def too_many(forge):
+    for number in range(64):
+        forge.files[f"evidence/n{number}.txt"] = b""
+
+
+def secret(forge):
+    forge.files["evidence/executed-command.sh"] += b"export TINKER_API_KEY=" + b"correct-horse\n"
+
+
+def plan_of_another_spec(forge):
+    forge.files["plan.json"] = forge.files["plan.json"].replace(
+        json.loads(forge.files["plan.json"])["spec_sha256"].encode(), b"0" * 64
+    )
+
+
+FORGERIES = {
+    "a lying size": (
+        described(lambda b: b["files"][0].update(size=1)),
+        "bundle.json: describes clearance-1.json otherwise",
+    ),
+    "a lying kind": (
+        described(lambda b: b["files"][1].update(kind="script")),
+        "bundle.json: describes evidence/activation-after-run.json otherwise",
+    ),
+    "a described file that is not there": (
+        described(lambda b: b["files"].append({"name": "x"})),
+        "bundle.json: describes files that are not there",
+    ),
+    "another run in the description": (
+        described(lambda b: b.update(run_id="x")),
+        "bundle.json: run_id is stated as 'x'",
+    ),
+    "another head in the description": (
+        described(lambda b: b["ledger_head"].update(count=1)),
+        "bundle.json: ledger_head is stated",
+    ),
+    "an unknown member of the description": (
+        described(lambda b: b.update(verified=True)),
+        "bundle.json: verified is stated as True",
+    ),
+    "an edited evidence file": (
+        files(replaced(f"evidence/{PREDICTIONS}", b'"n_tokens":', b'"n_tokens":1')),
+        f"evidence/{PREDICTIONS}: SHA-256 is stated as",
+    ),
+    "a removed evidence file": (
+        files(lambda f: f.files.pop(f"evidence/{PREDICTIONS}")),
+        f"evidence/{PREDICTIONS}: is listed by the record, but missing",
+    ),
+    "an announced file that is gone": (
+        files(lambda f: f.files.pop("original.spec.json")),
+        "original.spec.json: ledger line 1 announced it",
+    ),
+    "an edited spec": (
+        files(replaced("spec.json", b"0.02", b"0.01")),
+        "spec.json: ledger line 1 announced another SHA-256",
+    ),
+    "an edited clearance": (
+        files(replaced("clearance-1.json", b'"number": 1', b'"number": 2')),
+        "clearance-1.json: ledger line",
+    ),
+    "an edited plan": (
+        files(replaced("plan.json", b'"band"', b'"margin"')),
+        "plan.json: ledger line 2 announced another SHA-256",
+    ),
+    "a rehearsal that calls itself real": (
+        files(replaced("run.json", b'"rehearsal": true', b'"rehearsal": false')),
+        "run.json: rehearsal is stated as False",
+    ),
+    "another record than the newest update": (
+        files(replaced("record.json", b"succeeded", b"failed")),
+        "record.json: is not the newest update",
+    ),
+    "an update left out": (
+        files(lambda f: f.files.pop("updates/record-0003.json")),
+        "updates: the updates are numbered [1, 2, 4",
+    ),
+    "the newest update left out": (
+        files(lambda f: f.files.pop(f.last_update)),
+        "record.json: is not the newest update",
+    ),
+    "a record with a doubled key": (
+        unread("run.json", lambda data: b'{"run_id": "a", "run_id": "b"}'),
+        "duplicate key",
+    ),
+    "a NaN": (
+        files(replaced("plan.json", b'"steps": 12', b'"steps": NaN')),
+        "no finite number",
+    ),
+    "a spec that breaks its schema": (
+        files(replaced("spec.json", b'"steps": 12', b'"steps": "12"')),
+        "spec.json: 1 errors against its schema",
+    ),
+    "another run's ledger": (
+        files(replaced("run.json", b'"run_id": "small-868a4000"', b'"run_id": "small-ffffffff"')),
+        "line of another run",
+    ),
+    "an edited ledger line": (
+        files(replaced("ledger.jsonl", b'"train_nll":7', b'"train_nll":6')),
+        "chain broken",
+    ),
+    "lines of another run": (story(other_run), "line of another run"),
+    "a clock that ran backwards": (story(backwards), "clock ran backwards"),
+    "a run that was never created": (dropped("run_created"), "the ledger never created the run"),
+    "a plan for another spec": (
+        story(plan_of_another_spec),
+        "plan.json: the digest of its spec is stated as '000",
+    ),
+    "a plan frozen too late": (
+        to_the_end("plan_frozen"),
+        "plan.json: was not in the ledger before the first update",
+    ),
+    "an evaluator frozen too late": (
+        to_the_end("evaluator_frozen"),
+        "scoring began before an evaluator was frozen",
+    ),
+    "an evaluator that was never frozen": (
+        dropped("evaluator_frozen"),
+        "was never frozen in the ledger",
+    ),
+    "gates judged too late": (
+        story(lambda f: [f.move(i, len(f.lines) - 2) for i in f.all("gate_judged")[::-1]]),
+        "no gate was judged before the first update",
+    ),
+    "an arm without clearance": (
+        dropped("clearance_spent", arm=ARM),
+        f"{ARM}: started without having spent a clearance",
+    ),
+    "a clearance that came too late": (
+        to_the_end("clearance_issued"),
+        "started without having spent a clearance",
+    ),
+    "a clearance spent twice": (twice("clearance_spent", arm=ARM), "spent one clearance twice"),
+    "a missing update": (
+        dropped("update_acknowledged", arm=ARM, step=5),
+        "step 6 where 5 was due",
+    ),
+    "a doubled update": (
+        twice("update_acknowledged", arm=ARM, step=5),
+        "step 5 where 6 was due",
+    ),
+    "two exchanged updates": (
+        story(
+            lambda f: f.move(
+                f.at("update_acknowledged", arm=ARM, step=5),
+                f.at("update_acknowledged", arm=ARM, step=7),
+            )
+        ),
+        "step 6 where 5 was due",
+    ),
+    "an update before the start": (
+        story(
+            lambda f: f.move(
+                f.at("update_acknowledged", arm=ARM, step=0), f.at("arm_started", arm=ARM)
+            )
+        ),
+        "an update before the arm was started",
+    ),
+    "an unfinished arm": (
+        dropped("arm_finished", arm=ARM),
+        f"{ARM}: is completed in the record, but the ledger never finished it",
+    ),
+    "an arm scored before it was finished": (
+        story(
+            lambda f: f.move(
+                f.at("arm_scored", arm=ARM), f.at("update_acknowledged", arm=ARM, step=9)
+            )
+        ),
+        "was scored before it was finished",
+    ),
+    "a restore that never happened": (
+        story(claimed_restore),
+        "restore_count is stated as 1, derived is 0",
+    ),
+    "a restore that is kept quiet": (
+        story(
+            lambda f: f.insert(
+                f.at("update_acknowledged", arm=ARM, step=4),
+                "arm_restored",
+                arm=ARM,
+                restore=1,
+                uri="tinker://x/weights/y",
+                step=4,
+                discarded=0,
+            )
+        ),
+        "restore_count is stated as 0, derived is 1",
+    ),
+    "initialization evidence that came later": (
+        story(late_evidence),
+        "initialization.before_first_update is stated as True, derived is False",
+    ),
+    "an optimizer that nobody looked at": (
+        story(no_optimizer_check),
+        "optimizer check 0: before_next_update is stated as True, derived is False",
+    ),
+    "initializations that differ": (
+        story(adapter_mismatch),
+        "gate restoration_preflight: passed in",
+    ),
+    "a deviation that nobody declared": (
+        story(new_deviation),
+        "deviation of steps: not declared before the first update",
+    ),
+    "a deviation declared too late": (story(late_deviation), "not declared before the first"),
+    "a checkpoint that nobody saved": (
+        set_in("evidence", "checkpoints", 0, "uri", value="tinker://x/weights/y"),
+        "the ledger saw nobody save tinker://x/weights/y",
+    ),
+    "a checkpoint of another step": (
+        set_in("evidence", "checkpoints", 0, "step", value=11),
+        "is stated as 11, derived is 12",
+    ),
+    "another evaluator under the same id": (
+        story(another_evaluator),
+        "the id of its provenance is stated as",
+    ),
+    "a loss that is too good": (
+        set_in("loss_eval", "arms", ARM, "nll_sum", value=1.0),
+        f"loss of {ARM}: nll_sum is stated as 1.0",
+    ),
+    "a loss over fewer items": (
+        set_in("loss_eval", "arms", ARM, "n_examples", value=23),
+        f"loss of {ARM}: n_examples is stated as 23",
+    ),
+    "a prediction that is too good": (
+        rows(PREDICTIONS, lambda found: found[0]["prediction"].update(nll_sum=0.5)),
+        f"loss of {ARM}: value is stated as",
+    ),
+    "a prediction left out": (
+        rows(PREDICTIONS, lambda found: found.pop()),
+        f"loss of {ARM}:",
+    ),
+    "a prediction twice": (
+        rows(PREDICTIONS, lambda found: found.append(found[0])),
+        "twice",
+    ),
+    "a prediction of another arm": (
+        rows(PREDICTIONS, lambda found: found[0].update(arm=OTHER)),
+        "twice",
+    ),
+    "a score that is too good": (
+        set_in("evaluation", "scores", 1, "value", value=1.0),
+        "score of baseline: stated 1.0",
+    ),
+    "a verdict that the rows do not carry": (
+        story(lambda f: f.record.update(verdict="supported", outcome_reason="supported")),
+        "gate decision_rule: failed",
+    ),
+    "a verdict that the run did not reach": (
+        set_in("verdict", value="refuted"),
+        "the record's verdict is stated as 'refuted', derived is 'inconclusive'",
+    ),
+    "steps that were not executed": (
+        set_in("activation_calibration", "values", "executed_steps", value=13),
+        "executed_steps: stated 13, executed [12]",
+    ),
+    "batches said to match that do not": (
+        story(
+            lambda f: (
+                f.record["activation_calibration"]["values"].update(
+                    batch_hash_match_across_arms=1.0
+                ),
+                f.lines[f.at("update_acknowledged", arm=ARM, step=3)]["data"].update(
+                    batch_sha256="0" * 64
+                ),
+            )
+        ),
+        "batch_hash_match_across_arms: stated 1.0",
+    ),
+    "a figure that vanished": (
+        story(lost_figure),
+        "the figure metrics.arms.",
+    ),
+    "a file above the cap": (story(too_large), "caps: evidence/large.bin has 10.01 MiB"),
+    "more files than the cap": (story(too_many), "caps: 0 + 84 evidence files are more than 64"),
+    "a credential": (story(secret), "executed-command.sh: holds a secret: environment-line"),
+}
+
+
+@pytest.mark.parametrize("forgery", FORGERIES)
+def test_what_a_forged_bundle_says_is_contradicted(tmp_path, forgery):
+    change, reason = FORGERIES[forgery]
+    forge = Forge()
+    change(forge)
+    refused(forge.write(tmp_path / "bundle"), reason)
+
+
+def test_the_untouched_forge_is_the_true_bundle(tmp_path):
+    forge = Forge().seal()
+    found = verify(forge.write(tmp_path / "bundle"), root=ROOTS["rehearsal-0.1"])
+    assert found.exit_code is ExitCode.OK
+
+
+def test_a_forgery_without_contradiction_is_caught_by_the_root_digest_only(tmp_path):
+    """All but the root can be made anew: this is what an anchor outside the bundle is for."""
+    forge = Forge()
+    for line in forge.lines:
+        line["run"] = line["run"].replace("868a4000", "00000000")
+    for path in ("run.json",):
+        forge.files[path] = forge.files[path].replace(b"868a4000", b"00000000")
+    forge.reforge()
+    place = forge.write(tmp_path / "bundle")
+    refused(place, "root digest", root=ROOTS["rehearsal-0.1"])
+    assert verify(place).of(State.CONTRADICTED) == ()
