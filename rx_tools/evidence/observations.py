@@ -15,6 +15,7 @@ from rx_tools.checks.deciding.observation_rows import (
     MAX_ROWS,
     ObservationRows,
     size_issues,
+    too_large,
 )
 from rx_tools.errors import DocumentError, IntegrityError
 from rx_tools.model.names import Sha256
@@ -36,15 +37,22 @@ class ObservationFile:
 
 def read_observation_file(path: Path) -> ObservationFile:
     """Read and hash a file of rows. Never more than the allowed bytes are read."""
-    with path.open("rb") as stream:
-        data = stream.read(MAX_BYTES + 1)
-    size = max(len(data), path.stat().st_size if path.is_file() else 0)
+    regular = path.is_file()
+    known = path.stat().st_size if regular else 0
+    data = path.read_bytes() if regular and not too_large(known) else read_limited(path)
+    size = max(len(data), known)
     issues = tuple(size_issues(size))
     if issues:
         return ObservationFile(path.name, size, None, None, issues)
     digest = Sha256(hashlib.sha256(data).hexdigest())
     rows = ObservationRows(data)
     return ObservationFile(path.name, size, digest, rows, rows.issues)
+
+
+def read_limited(path: Path) -> bytes:
+    """The bytes of a pipe or of a file that is too large: one more than allowed at most."""
+    with path.open("rb") as stream:
+        return stream.read(MAX_BYTES + 1)
 
 
 def token_mean_values(nll_sums: Sequence[float], n_tokens: Sequence[int]) -> list[float]:

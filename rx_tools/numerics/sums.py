@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from itertools import chain
 
 UNIT_ROUNDOFF = Fraction(1, 2**53)
 """The largest relative error of one rounding to a double."""
@@ -13,15 +14,16 @@ ROOT_BITS = 256
 def exact_sum(values: Sequence[float]) -> Fraction:
     """The sum of finite doubles as a rational number.
 
-    `math.fsum` rounds once; what it rounded away is summed again until nothing is left.
+    `math.fsum` rounds once; what it rounded away is summed again until nothing is left. `parts`
+    holds what was found so far, with its sign turned.
     """
     parts: list[float] = []
     try:
-        while rest := math.fsum([*values, *(-part for part in parts)]):
-            parts.append(rest)
+        while rest := math.fsum(chain(values, parts)):
+            parts.append(-rest)
     except OverflowError:
         return sum(map(Fraction, values), Fraction(0))
-    return sum(map(Fraction, parts), Fraction(0))
+    return -sum(map(Fraction, parts), Fraction(0))
 
 
 def exact_mean(values: Sequence[float]) -> Fraction:

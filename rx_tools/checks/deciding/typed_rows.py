@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
+from typing import Literal, cast
 
 import msgspec
 
@@ -16,10 +17,10 @@ from rx_tools.checks.deciding.rule import FrozenRule
 
 COLONS_PER_ROW = 6
 
-cell_of = attrgetter("metric", "arm", "seed")
+run_of = attrgetter("metric", "evaluator_id", "arm", "seed")
+arm_and_seed = attrgetter("arm", "seed")
 item_of = attrgetter("item_id")
 value_of = attrgetter("value")
-evaluator_of = attrgetter("evaluator_id")
 
 
 class TypedRow(msgspec.Struct, gc=False):
@@ -35,13 +36,15 @@ class TypedRow(msgspec.Struct, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Consecutive rows of one cell. `items` is the same object as in the run before if equal."""
+    """Consecutive rows of one cell and evaluator.
+
+    `items` is the same object as in the run before if it is equal.
+    """
 
     cell: tuple[str, str, int]
+    evaluator: str
     items: tuple[str, ...]
     values: list[float]
-    evaluator: str
-    one_evaluator: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,32 +57,58 @@ class TypedRows:
 
 def typed_rows(data: bytes) -> TypedRows | None:
     """All rows of JSON Lines or of one array, or None if any of them needs a closer look."""
-    first = data.lstrip(b" \t\r\n")[:1]
     try:
-        if first == b"[":
-            rows = msgspec.json.decode(data, type=list[TypedRow])
-        else:
-            rows = msgspec.json.Decoder(TypedRow).decode_lines(data)
+        rows = alike_rows(data)
+        runs = list(runs_of(rows, alike=True))
+        if not rows:
+            rows = any_rows(data)
+            runs = list(runs_of(rows))
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return None
-    runs = list(runs_of(rows))
     if len({run.cell for run in runs}) < len(runs):
-        rows.sort(key=cell_of)
+        rows.sort(key=run_of)
         runs = list(runs_of(rows))
     typed = TypedRows(runs, len(rows))
     return typed if keys_are_single(data, typed) else None
 
 
-def runs_of(rows: Sequence[TypedRow]) -> Iterator[Run]:
-    """The rows in runs of one cell."""
+def any_rows(data: bytes) -> list[TypedRow]:
+    """The rows of an array or of JSON Lines, in the order of the file."""
+    if data.lstrip(b" \t\r\n")[:1] == b"[":
+        return msgspec.json.decode(data, type=list[TypedRow])
+    return msgspec.json.Decoder(TypedRow).decode_lines(data)
+
+
+def alike_rows(data: bytes) -> list[TypedRow]:
+    """JSON Lines that share metric and evaluator, a third quicker; empty if they do not."""
+    head = data[: data.find(b"\n") + 1 or None]
+    try:
+        (first,) = msgspec.json.Decoder(TypedRow).decode_lines(head)
+        return msgspec.json.Decoder(row_like(first)).decode_lines(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError, ValueError):
+        return []
+
+
+def row_like(first: TypedRow) -> type[TypedRow]:
+    """A row with the metric and the evaluator of another one."""
+    shared = {"metric": first.metric, "evaluator_id": first.evaluator_id}
+    fields = [
+        (name, Literal[shared[name]] if name in shared else kind)
+        for name, kind in TypedRow.__annotations__.items()
+    ]
+    return cast(type[TypedRow], msgspec.defstruct("AlikeRow", fields, gc=False))
+
+
+def runs_of(rows: Sequence[TypedRow], *, alike: bool = False) -> Iterator[Run]:
+    """The rows in runs; `alike` ones share metric and evaluator, which spares comparing them."""
+    shared: tuple[str, ...] = (rows[0].metric, rows[0].evaluator_id) if alike and rows else ()
     before: tuple[str, ...] = ()
-    for cell, members in groupby(rows, cell_of):
+    for key, members in groupby(rows, arm_and_seed if shared else run_of):
+        metric, evaluator, arm, seed = (*shared, *key)
         run = list(members)
         items = tuple(map(item_of, run))
         before = before if items == before else items
-        evaluators = list(map(evaluator_of, run))
-        one = evaluators.count(evaluators[0]) == len(run)
-        yield Run(cell, before, list(map(value_of, run)), evaluators[0], one)
+        yield Run((metric, arm, seed), evaluator, before, list(map(value_of, run)))
 
 
 def keys_are_single(data: bytes, rows: TypedRows) -> bool:
@@ -91,7 +120,7 @@ def keys_are_single(data: bytes, rows: TypedRows) -> bool:
     surplus = data.count(b":") - COLONS_PER_ROW * rows.n
     if surplus == 0:
         return True
-    if b"\\" in data or not all(run.one_evaluator for run in rows.runs):
+    if b"\\" in data:
         return False
     counts = {id(run.items): "".join(run.items).count(":") for run in rows.runs}
     return surplus == sum(
@@ -118,9 +147,7 @@ def grouped(rule: FrozenRule, rows: TypedRows) -> dict[tuple[str, str, int], Cel
                 return None
             continue
         evaluator = evaluators.setdefault(metric, run.evaluator)
-        if not (run.one_evaluator and run.evaluator == evaluator and evaluator):
-            return None
-        if found.get(run.cell) is not NOTHING:
+        if run.evaluator != evaluator or not evaluator or found.get(run.cell) is not NOTHING:
             return None
         if id(run.items) not in sound and not are_different_names(run.items):
             return None
