@@ -175,3 +175,10 @@ def test_an_optimizer_without_reference_is_unproven_by_name(tmp_path):
         "there is no reference of sphere: pin one as a file of updates",
     )
     assert answer.result("baseline_update").outcome is Outcome.PROVEN
+
+
+def test_steps_that_the_server_skips_prove_nothing(tmp_path):
+    answer = report(tmp_path, ADAMW, faults=Faults(skips=True))
+    gaps = {result.probe: result.reasons[0] for result in answer.gaps}
+    assert "skipped the step" in gaps["null_step"]
+    assert set(gaps) == {result.probe for result in answer.results} - {"echo"}

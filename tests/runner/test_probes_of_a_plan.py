@@ -14,7 +14,7 @@ from rx_tools.numerics.tolerance import Tolerance
 from rx_tools.planning.derive import derive
 from rx_tools.planning.rehearsal import Stage, derived_spec
 from rx_tools.runner.probes.elsewhere import read_foreign
-from rx_tools.runner.probes.planned import Beside, probe_plan
+from rx_tools.runner.probes.planned import Beside, probe_plan, unmeasured_paths
 from rx_tools.runner.probes.result import Outcome
 from rx_tools.runner.tinker_service import TinkerService
 
@@ -88,6 +88,12 @@ def test_what_was_measured_elsewhere_is_taken_in_and_marked(honest, specs, tmp_p
     (path,) = answer.section["paths"]
     assert path["errors"] == honest.section["paths"][0]["errors"]
     assert path["note"] == "not measured here"
+
+
+def test_a_path_that_no_optimizer_implements_is_named():
+    paths = [{"id": "focal", "kind": "loss"}, {"id": "dimuon", "kind": "optimizer"}]
+    lines = unmeasured_paths({"correctness_preflight": {"paths": paths}}, [])
+    assert [line.split(":")[0] for line in lines] == ["path focal", "path dimuon"]
 
 
 def test_another_file_is_no_report(tmp_path):

@@ -11,6 +11,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from rx_tools.errors import UnverifiedError
 from rx_tools.model.names import CheckpointUri
 from rx_tools.runner.service import (
     Datum,
@@ -80,11 +81,15 @@ class Bench:
         self, model: Model, learning_rate: float, *, optimizer: OptimizerConfig | None = None,
         batch: Sequence[Datum] | None = None,
     ) -> None:  # fmt: skip
-        """One gradient and one update of the optimizer under test, or of another one."""
+        """One gradient and one update of the optimizer under test, or of another one.
+
+        Raises `UnverifiedError` when the server skipped the update: nothing follows from it then.
+        """
         gradient = model.forward_backward(self.batch if batch is None else batch)
         update = model.optim_step(optimizer or self.config.optimizer, learning_rate)
         gradient.result()
-        update.result()
+        if update.result().successful is False:
+            raise UnverifiedError("the server skipped the step: a gradient was not finite")
 
 
 def counted(batch: Sequence[Datum], result: ForwardResult) -> Logprobs:

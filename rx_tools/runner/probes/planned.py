@@ -23,10 +23,14 @@ FALLBACK_RATE = 1e-4
 
 @dataclass(frozen=True, slots=True)
 class PlanProbes:
-    """The reports, one per optimizer, and the record's section `correctness_preflight`."""
+    """The reports, one per optimizer, and the record's section `correctness_preflight`.
+
+    `unmeasured` names the paths of the spec that no probe can measure.
+    """
 
     reports: tuple[ProbeReport, ...]
     section: JsonObject
+    unmeasured: tuple[str, ...] = ()
 
     @property
     def contradicted(self) -> tuple[str, ...]:
@@ -40,11 +44,12 @@ class PlanProbes:
     @property
     def unproven(self) -> tuple[str, ...]:
         """One line per gap."""
-        return tuple(
+        gaps = tuple(
             f"{report.optimizer}: {result.probe}: {result.reasons[0]}"
             for report in self.reports
             for result in report.gaps
         )
+        return (*gaps, *self.unmeasured)
 
     @property
     def files(self) -> Mapping[str, bytes]:
@@ -98,7 +103,7 @@ def probe_plan(
         questions = questions_of(spec, plan, optimizer, beside)
         place = folder / f"probes-{len(reports)}"
         reports.append(run_optimizer_probes(service, config, batch, questions, place))
-    return PlanProbes(tuple(reports), section_of(spec, reports))
+    return PlanProbes(tuple(reports), section_of(spec, reports), unmeasured_paths(spec, reports))
 
 
 def distinct(plan: Plan) -> list[PlannedOptimizer]:
@@ -148,3 +153,15 @@ def section_of(spec: JsonObject, reports: Sequence[ProbeReport]) -> dict[str, An
     required = bool(as_object(check_applicability(spec, Gate.CORRECTNESS))["enforce"])
     paths = [dict(report.correctness) for report in reports if report.correctness is not None]
     return {"required": required, "paths": paths if required else []}
+
+
+def unmeasured_paths(spec: JsonObject, reports: Sequence[ProbeReport]) -> tuple[str, ...]:
+    """One line per path of the spec that no optimizer of the plan implements."""
+    measured = {report.correctness["id"] for report in reports if report.correctness is not None}
+    section = CorrectnessPreflight.of(spec.get("correctness_preflight"))
+    return tuple(
+        f"path {path.id or number + 1}: a {path.kind or 'nameless'} path is not measured here;"
+        " hand its section in"
+        for number, path in enumerate(section.paths)
+        if path.id not in measured
+    )

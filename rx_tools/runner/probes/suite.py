@@ -4,7 +4,7 @@ Each probe works on throw-away models that are released at once. Capacity and co
 pass through: waiting is the caller's policy.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -106,14 +106,22 @@ def run_optimizer_probes(
     rate = questions.learning_rate
     results = [
         first,
-        null_step.probe(bench),
-        rate_response.probe(bench, rate),
-        restore.probe(bench, rate),
-        packed.probe(bench),
-        first_update.probe(bench, rate),
+        attempted(null_step.PROBE, lambda: null_step.probe(bench)),
+        attempted(rate_response.PROBE, lambda: rate_response.probe(bench, rate)),
+        attempted(restore.PROBE, lambda: restore.probe(bench, rate)),
+        attempted(packed.PROBE, lambda: packed.probe(bench)),
+        attempted(first_update.PROBE, lambda: first_update.probe(bench, rate)),
     ]
     updates, steps = update_results(bench, questions, results[-1])
     return finished(bench, questions, [*results, *updates], steps)
+
+
+def attempted(name: str, probe: Callable[[], ProbeResult]) -> ProbeResult:
+    """The probe's answer; unproven where a step of its own did not take place."""
+    try:
+        return probe()
+    except UnverifiedError as gap:
+        return unproven(name, str(gap))
 
 
 def update_results(
