@@ -12,20 +12,18 @@ from threading import Lock
 from types import TracebackType
 from typing import Any, Self
 
-from rx_tools.errors import DiskError, IntegrityError
+from rx_tools.errors import DiskError, DocumentError, IntegrityError
 from rx_tools.evidence.canonical import compact
 from rx_tools.evidence.digest import sha256_of
 from rx_tools.evidence.folders import sync_folder, try_lock, write_all
+from rx_tools.evidence.ledger_line import LedgerLine, parse, time_text
 from rx_tools.evidence.ledger_reading import (
     Fault,
     Head,
     LedgerFinding,
-    LedgerLine,
     LedgerReading,
     judge_ledger,
-    parse,
     read_ledger,
-    time_text,
 )
 from rx_tools.evidence.secrets import redacted
 from rx_tools.model.names import Sha256
@@ -110,7 +108,10 @@ class Ledger:
         with self._lock:
             self.refuse_strangers()
             raw = compact(self.next_line(event, redacted(dict(data)), dict(files or {})))
-            line = parse(raw, sha256_of(raw))
+            try:
+                line = parse(raw, sha256_of(raw))
+            except ValueError as error:
+                raise DocumentError(f"cannot be a line of the ledger: {error}") from error
             self.write(raw + b"\n")
             self._lines.append(line)
             return line

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from rx_tools.evidence.ledger_reading import LedgerLine
+from rx_tools.evidence.ledger_line import LedgerLine
 from rx_tools.model.names import Sha256
 
 NEVER = 1 << 62

@@ -6,7 +6,8 @@ from typing import Any
 from rx_tools.evidence.claim import Claim, agree, beyond, contradicted, incomplete, verified
 from rx_tools.evidence.digest import sha256_of
 from rx_tools.evidence.layout import FOLDERS, LEDGER, PLAN, RUN, SPEC
-from rx_tools.evidence.ledger_reading import LedgerLine, LedgerReading
+from rx_tools.evidence.ledger_line import LedgerLine
+from rx_tools.evidence.ledger_reading import LedgerReading
 from rx_tools.evidence.timeline import NEVER, ArmTimeline, Timeline
 from rx_tools.model.json import as_list, as_object
 from rx_tools.model.record import Record

@@ -9,7 +9,7 @@ from typing import Any
 from rx_tools.checks.evaluator_id import evaluator_id
 from rx_tools.errors import RxError
 from rx_tools.evidence.digest import sha256_file
-from rx_tools.evidence.ledger_reading import LedgerLine
+from rx_tools.evidence.ledger_line import LedgerLine
 from rx_tools.evidence.strict_json import read_document
 from rx_tools.evidence.timeline import timeline
 from rx_tools.model.json import as_list, as_object, as_text

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from rx_tools.evidence.ledger_reading import LedgerLine
+from rx_tools.evidence.ledger_line import LedgerLine
 from rx_tools.model.json import as_text, is_integer, is_number
 from rx_tools.planning.plan import Plan, PlannedArm
 

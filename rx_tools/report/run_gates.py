@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rx_tools.evidence.ledger_reading import LedgerLine
+from rx_tools.evidence.ledger_line import LedgerLine
 from rx_tools.model.json import JsonObject, as_list, as_object, as_text, is_integer, is_number
 from rx_tools.model.names import Gate
 from rx_tools.planning.plan import Plan

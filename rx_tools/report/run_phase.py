@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from rx_tools.evidence.ledger_reading import LedgerLine, LedgerReading
+from rx_tools.evidence.ledger_line import LedgerLine
+from rx_tools.evidence.ledger_reading import LedgerReading
 from rx_tools.planning.plan import Plan
 from rx_tools.report.run_arms import ArmState, ArmView
 from rx_tools.report.run_gates import ClearanceView, GateView

@@ -13,7 +13,8 @@ from rx_tools.errors import IntegrityError, RxError
 from rx_tools.evidence.budget import Budget, budget_of
 from rx_tools.evidence.digest import sha256_of
 from rx_tools.evidence.layout import MANIFEST
-from rx_tools.evidence.ledger_reading import LedgerLine, LedgerReading, read_ledger
+from rx_tools.evidence.ledger_line import LedgerLine
+from rx_tools.evidence.ledger_reading import LedgerReading, read_ledger
 from rx_tools.evidence.run_dir import RunDir
 from rx_tools.evidence.tree import open_tree
 from rx_tools.model.json import as_list, as_object, as_text

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from rx_tools.evidence.ledger_reading import LedgerLine
+from rx_tools.evidence.ledger_line import LedgerLine
 from rx_tools.model.json import as_list, as_object, is_number
 
 QUIET = ("record_posted", "checkpoint_saved", "optimizer_checked", "clearance_spent")

@@ -16,7 +16,7 @@ from rx_tools.errors import DiskError, DocumentError, IntegrityError
 from rx_tools.evidence.canonical import compact
 from rx_tools.evidence.digest import sha256_of
 from rx_tools.evidence.ledger import Fault, Head, Ledger, read_ledger
-from rx_tools.evidence.ledger_reading import exact, quick
+from rx_tools.evidence.ledger_line import exact, quick
 
 START = datetime(2026, 11, 29, 20, 10, tzinfo=UTC)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rx_tools.evidence.ledger_reading import LedgerLine
+from rx_tools.evidence.ledger_line import LedgerLine
 from rx_tools.evidence.timeline import NEVER, timeline
 
 
