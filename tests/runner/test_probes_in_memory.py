@@ -8,7 +8,7 @@ import pytest
 from memory_service import VOCABULARY, Faults, MemoryService
 
 from rx_tools.errors import DocumentError, IntegrityError, UnverifiedError
-from rx_tools.evidence.tensors import safetensors_bytes
+from rx_tools.evidence.tensors import load_tensors, safetensors_bytes
 from rx_tools.model.gates_of_spec import CorrectnessPath
 from rx_tools.runner.probes.bench import Bench
 from rx_tools.runner.probes.measuring import expected_update, open_start
@@ -91,6 +91,14 @@ def test_a_blind_tolerance_does_not_prove_half_an_update(tmp_path):
     assert answer.correctness["errors"]["reference_update"]["relative_l2_error"] == pytest.approx(
         0.5, rel=1e-3
     )
+
+
+def test_the_evidence_names_every_assumption_of_the_reference(tmp_path):
+    named = report(tmp_path, DIMUON).result("reference_update").figures["reference"]
+    assert named == reference_for(DIMUON).assumptions
+    kept = load_tensors(tmp_path / "reference-inputs.safetensors")
+    assert {name.split(":")[0] for name in kept} == {"parameter", "gradient"}
+    assert [path.name for path in tmp_path.iterdir()] == ["reference-inputs.safetensors"]
 
 
 @pytest.mark.parametrize(("stored", "close"), [("F32", 1e-5), ("BF16", 4e-3)])

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -43,13 +45,16 @@ class Adapter:
 
 
 def export(bench: Bench, model: Model, name: str) -> Adapter:
-    """The model's weights now. Raises `NotOfferedError` where the service exports none."""
-    folder = bench.folder / f"{name}-{len(list(bench.folder.iterdir()))}"
-    folder.mkdir(parents=True)
-    model.download_weights(name, folder)
-    with open_tensors(folder) as tensors:
-        types = frozenset(tensor.dtype for tensor in tensors.values())
-    return Adapter(load_tensors(folder), adapter_digest(folder), types)
+    """The model's weights now; the downloaded files are deleted at once.
+
+    Raises `NotOfferedError` where the service exports none.
+    """
+    with TemporaryDirectory(dir=bench.folder, prefix=f"{name}-") as place:
+        folder = Path(place)
+        model.download_weights(name, folder)
+        with open_tensors(folder) as tensors:
+            types = frozenset(tensor.dtype for tensor in tensors.values())
+        return Adapter(load_tensors(folder), adapter_digest(folder), types)
 
 
 def is_b(name: str) -> bool:

@@ -1,7 +1,7 @@
 """Measured updates against their tolerances: one outcome each."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,11 +20,17 @@ SAME_SCALE = 0.05
 SAME_DIRECTION = 0.999
 
 
-def judged_update(probe: str, compared: Compared, tolerance: Tolerance) -> ProbeResult:
-    """One update against its reference. Every tensor and the pool must be accepted."""
+def judged_update(
+    probe: str, compared: Compared, tolerance: Tolerance, assumptions: Mapping[str, Any]
+) -> ProbeResult:
+    """One update against its reference. Every tensor and the pool must be accepted.
+
+    `assumptions` of the reference are written beside the figures.
+    """
     errors = compared.errors
     figures = {
         **compared.figures(),
+        "reference": dict(assumptions),
         "tolerance": {
             "atol": tolerance.atol, "rtol": tolerance.rtol, "min_cosine": tolerance.min_cosine,
         },

@@ -10,20 +10,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from rx_tools.errors import IntegrityError
+from rx_tools.evidence.tensors import safetensors_bytes
 from rx_tools.model.names import CheckpointUri, Sha256
 from rx_tools.numerics.adamw import gradient_of_step
 from rx_tools.numerics.parity import ParityErrors, parity_errors
 from rx_tools.numerics.updates import ReferenceOptimizer, Tensors, global_norm
 from rx_tools.runner.probes.bench import Bench
 from rx_tools.runner.probes.export import Adapter, export, is_b
-from rx_tools.runner.probes.references import PinnedUpdates
+from rx_tools.runner.probes.references import GRADIENT, PinnedUpdates
 from rx_tools.runner.service import Datum, Model, OptimizerConfig
 
 REVEALING_EPS = 1e3
 REVEALING = OptimizerConfig("adamw", {"beta1": 0.9, "beta2": 0.95, "eps": REVEALING_EPS})
 REVEALING_RATE = 1e4 * REVEALING_EPS
 """Moves a weight by ten thousand times its gradient, so that the old value is rounded away."""
+
+INPUTS = "reference-inputs.safetensors"
+"""The private file from which a pinned reference is computed."""
 
 OPENING = OptimizerConfig("adamw", {"beta1": 0.9, "beta2": 0.95, "eps": 1e-8})
 OPENING_RATE = 1e-3
@@ -46,6 +52,12 @@ class Start:
     def parameters(self) -> Tensors:
         """The adapter's tensors that count, in float64."""
         return self.only(self.adapter.parameters())
+
+    def inputs(self) -> bytes:
+        """What another reference needs to compute its update: parameters and gradient."""
+        named = {f"parameter:{name}": values for name, values in self.parameters.items()}
+        named |= {f"{GRADIENT}{name}": values for name, values in self.gradient.items()}
+        return safetensors_bytes({n: values.astype(np.float32) for n, values in named.items()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +96,9 @@ def open_start(bench: Bench) -> Start:
         uri = model.save_state("rx-probe-start", overwrite=True).result()
     names = tuple(name for name in sorted(adapter.tensors) if adapter.is_wide or is_b(name))
     gradient = revealed_gradient(bench, uri, adapter.sha256)
-    return Start(uri, adapter, {name: gradient[name] for name in names}, names)
+    start = Start(uri, adapter, {name: gradient[name] for name in names}, names)
+    (bench.folder / INPUTS).write_bytes(start.inputs())
+    return start
 
 
 def revealed_gradient(

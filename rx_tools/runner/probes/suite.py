@@ -157,17 +157,19 @@ def measured_updates(
     stock_reference = reference_for(baseline)
     assert stock_reference is not None
     (base,) = compared_steps(bench, start, baseline, stock_reference, [max(questions.rates)])
-    results = [judged_update(BASELINE, base, questions.tolerance("baseline"))]
+    known = stock_reference.assumptions
+    results = [judged_update(BASELINE, base, questions.tolerance("baseline"), known)]
     if stock:
         second = second_step(bench, start, baseline, stock_reference, max(questions.rates))
-        return [*results, judged_update(SECOND, second, DEFAULT_TOLERANCE)], [base]
+        return [*results, judged_update(SECOND, second, DEFAULT_TOLERANCE, known)], [base]
     reference = questions.reference or reference_for(optimizer)
     if reference is None:
         gap = f"there is no reference of {optimizer.type}: pin one as a file of updates"
         return [*results, *(unproven(n, gap) for n in (REFERENCE, SECOND, SCALING))], [base]
     steps = compared_steps(bench, start, optimizer, reference, questions.rates)
     sharpest = chosen(steps, reference)
-    results.append(judged_update(REFERENCE, sharpest, questions.tolerance("reference")))
+    tolerance = questions.tolerance("reference")
+    results.append(judged_update(REFERENCE, sharpest, tolerance, reference.assumptions))
     results.append(second_result(bench, start, optimizer, reference, max(questions.rates)))
     scaling = questions.path.scaling_rtol if questions.path else None
     results.append(judged_scaling(SCALING, steps, DEFAULT_SCALING if scaling is None else scaling))
@@ -194,7 +196,7 @@ def second_result(
     if isinstance(reference, PinnedUpdates):
         return unproven(SECOND, "a pinned file of updates says nothing of a second step")
     compared = second_step(bench, start, optimizer, reference, rate)
-    return judged_update(SECOND, compared, DEFAULT_TOLERANCE)
+    return judged_update(SECOND, compared, DEFAULT_TOLERANCE, reference.assumptions)
 
 
 def finished(
