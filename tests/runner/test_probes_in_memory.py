@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 import pytest
-from memory_service import VOCABULARY, Faults, MemoryService
+from optimizers_in_memory import VOCABULARY, Faults, MemoryService
 
 from rx_tools.errors import DocumentError, IntegrityError, UnverifiedError
 from rx_tools.evidence.tensors import load_tensors, safetensors_bytes
