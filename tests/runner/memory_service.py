@@ -39,13 +39,6 @@ Hook = Callable[[str, "MemoryModel"], None]
 class State:
     """Weights and optimizer of a model."""
 
-<<<<<<< HEAD
-    scale: float = 1.0
-    override: dict = field(default_factory=dict)
-    table: tuple = TABLE
-    fresh_state: bool = False
-    skips: bool = False
-=======
     optimizer: str
     rank: int
     table: np.ndarray
@@ -56,7 +49,6 @@ class State:
     def digest(self) -> str:
         content = b"".join(part.tobytes() for part in (self.table, self.first, self.second))
         return hashlib.sha256(content + str(self.step).encode()).hexdigest()
->>>>>>> f3120de (Two services in memory, each under its own name; test modules with names of their own)
 
 
 class Done:
@@ -65,130 +57,10 @@ class Done:
     def __init__(self, outcome: Any, error: ServiceError | None = None) -> None:
         self._outcome, self._error = outcome, error
 
-<<<<<<< HEAD
-def matrix_sign(gradient, table):
-    left, singular, right = np.linalg.svd(gradient.astype(np.float64), full_matrices=False)
-    values = singular / (SAFETY * np.linalg.norm(singular) + EPSILON)
-    for row in table:
-        a, b, c = safe(row, SAFETY)
-        values = a * values + b * values**3 + c * values**5
-    return (left * values @ right).astype(np.float32)
-
-
-class Pending:
-    def __init__(self, value):
-        self.value = value
-
-    def result(self):
-        return self.value
-
-
-class MemoryModel:
-    def __init__(self, service, config, number):
-        self.service, self.config, self.model_id = service, config, f"model-{number}"
-        random = np.random.default_rng(number if config.seed is None else config.seed)
-        shape = (config.rank, WIDTH)
-        self.weights = {
-            A: rounded(random.standard_normal(shape) / 5, service.stored),
-            B: np.zeros((VOCABULARY, config.rank), np.float32),
-        }
-        self.state, self.steps = {}, 0
-        self.gradient = {name: np.zeros_like(values) for name, values in self.weights.items()}
-
-    def info(self):
-        kind = {"type": self.config.optimizer.type}
-        return ModelInfo(self.config.base_model, self.config.rank, "", kind, None)
-
-    def scored(self, batch):
-        parts = [(self.service.embedding[d.tokens], d) for d in batch]
-        for inputs, datum in parts:
-            hidden = inputs @ self.weights[A].T
-            logits = inputs @ self.service.base.T + hidden @ self.weights[B].T
-            shifted = logits - logits.max(axis=1, keepdims=True)
-            yield inputs, hidden, shifted - np.log(np.exp(shifted).sum(1, keepdims=True)), datum
-
-    def forward(self, batch):
-        picked = tuple(
-            logp[np.arange(len(d.targets)), d.targets].astype(np.float32)
-            for _, _, logp, d in self.scored(batch)
-        )
-        return Pending(ForwardResult(picked, {}))
-
-    def forward_backward(self, batch):
-        for inputs, hidden, logp, datum in self.scored(batch):
-            error = np.exp(logp)
-            error[np.arange(len(datum.targets)), datum.targets] -= 1
-            error *= datum.weights[:, None]
-            self.gradient[B] = self.gradient[B] + error.T @ hidden
-            self.gradient[A] = self.gradient[A] + (error @ self.weights[B]).T @ inputs
-        return self.forward(batch)
-
-    def optim_step(self, optimizer, learning_rate):
-        faults = self.service.faults
-        if faults.skips:
-            return Pending(StepResult(False, None, {}))
-        self.steps += 1
-        sent = {**optimizer.parameters, **faults.override}
-        for name, gradient in self.gradient.items():
-            moved = self.adamw if optimizer.type == "adamw" else self.dimuon
-            update = faults.scale * learning_rate * moved(name, gradient, sent)
-            self.weights[name] = rounded(self.weights[name] - update, self.service.stored)
-            self.gradient[name] = np.zeros_like(gradient)
-        return Pending(StepResult(True, None, {}))
-
-    def adamw(self, name, gradient, sent):
-        first, second = self.state.get(name, (0.0, 0.0))
-        first = sent["beta1"] * first + (1 - sent["beta1"]) * gradient
-        second = sent["beta2"] * second + (1 - sent["beta2"]) * gradient**2
-        self.state[name] = (first, second)
-        corrected = first / (1 - sent["beta1"] ** self.steps)
-        return corrected / (np.sqrt(second / (1 - sent["beta2"] ** self.steps)) + sent["eps"])
-
-    def dimuon(self, name, gradient, sent):
-        (old,) = self.state.get(name, (gradient,))
-        average = sent["beta1"] * old + (1 - sent["beta1"]) * gradient
-        self.state[name] = (average,)
-        return (min(gradient.shape) / 32) ** 0.175 * matrix_sign(average, self.service.faults.table)
-
-    def save_state(self, name, *, overwrite=False):
-        uri = f"memory://{self.model_id}/{name}"
-        self.service.saved[uri] = (dict(self.weights), dict(self.state), self.steps)
-        return Pending(uri)
-
-    def load_state(self, uri, *, with_optimizer):
-        self.weights, state, steps = (
-            dict(v) if isinstance(v, dict) else v for v in self.service.saved[uri]
-        )
-        if with_optimizer and not self.service.faults.fresh_state:
-            self.state, self.steps = state, steps
-        return Pending(LoadResponse(uri))
-
-    def download_weights(self, name, folder):
-        if not self.service.exports:
-            raise NotOfferedError("no export")
-        header, body = {}, b""
-        for key, values in sorted(self.weights.items()):
-            raw = values.astype("<f4")
-            data = (raw.view("<u4") >> 16).astype("<u2") if self.service.stored == "BF16" else raw
-            header[key] = {
-                "dtype": self.service.stored,
-                "shape": list(values.shape),
-                "data_offsets": [len(body), len(body) + data.nbytes],
-            }
-            body += data.tobytes()
-        text = json.dumps(header).encode()
-        path = Path(folder) / "adapter_model.safetensors"
-        path.write_bytes(len(text).to_bytes(8, "little") + text + body)
-        return {path.name: path}
-
-    def release(self):
-        self.service.live.discard(self.model_id)
-=======
     def result(self) -> Any:
         if self._error is not None:
             raise self._error
         return self._outcome
->>>>>>> f3120de (Two services in memory, each under its own name; test modules with names of their own)
 
 
 class MemoryService:

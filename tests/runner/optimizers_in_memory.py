@@ -33,6 +33,7 @@ class Faults:
     override: dict = field(default_factory=dict)
     table: tuple = TABLE
     fresh_state: bool = False
+    skips: bool = False
 
 
 def rounded(values, stored):
@@ -103,8 +104,10 @@ class MemoryModel:
         return self.forward(batch)
 
     def optim_step(self, optimizer, learning_rate):
-        self.steps += 1
         faults = self.service.faults
+        if faults.skips:
+            return Pending(StepResult(False, None, {}))
+        self.steps += 1
         sent = {**optimizer.parameters, **faults.override}
         for name, gradient in self.gradient.items():
             moved = self.adamw if optimizer.type == "adamw" else self.dimuon
