@@ -24,7 +24,7 @@ from rx_tools.cli.preflight import (
 from rx_tools.cli.supplied import supplied_metrics
 from rx_tools.cli.watching import EventsFile, watching
 from rx_tools.errors import ExitCode
-from rx_tools.evidence.bundle import bundle
+from rx_tools.evidence.bundle import bundle, is_bundle_of, root_digest
 from rx_tools.evidence.claim import State
 from rx_tools.evidence.verify import Verification, verify
 from rx_tools.planning.deviate import parse_changes
@@ -105,12 +105,13 @@ def open_gates(bench: Workbench, wishes: Wishes, quiet: bool) -> ExitCode | None
 
 
 def pack(run_dir: Path, quiet: bool) -> ExitCode:
-    """Bundle the run beside its directory and verify the bundle as a stranger would."""
+    """Bundle the run beside its directory, once, and verify the bundle as a stranger would."""
     place = run_dir.with_name(run_dir.name + ".bundle")
-    packed = bundle(run_dir, place)
-    verification = verify(place, root=packed.root_digest)
+    if not is_bundle_of(place, run_dir):
+        bundle(run_dir, place)
+    verification = verify(place, root=root_digest(run_dir))
     if not quiet:
-        emit(f"bundle: {place}\nroot digest: {packed.root_digest}")
+        emit(f"bundle: {place}\nroot digest: {verification.root_digest}")
         emit(verdict_line(verification))
     return verification.exit_code
 

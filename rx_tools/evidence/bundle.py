@@ -76,6 +76,20 @@ def bundle(run_dir: Path, out: Path, zip: bool = False) -> BundleInfo:
     return BundleInfo(out, root, len(contents), size, str(json_object(contents, RUN)["run_id"]))
 
 
+def is_bundle_of(place: Path, run_dir: Path) -> bool:
+    """Whether `place` is the bundle that `run_dir` gives now, by their root digests."""
+    try:
+        there = sha256_of(open_tree(place).read(MANIFEST))
+    except (IntegrityError, UnverifiedError, OSError):
+        return False
+    return there == root_digest(run_dir)
+
+
+def root_digest(run_dir: Path) -> Sha256:
+    """The root digest of the bundle that `run_dir` gives now."""
+    return sha256_of(packed(collect(run_dir))[MANIFEST])
+
+
 def packed(contents: Mapping[str, bytes]) -> dict[str, bytes]:
     """The contents with `bundle.json` and the manifest, sorted by path."""
     described = {**contents, BUNDLE: document(description(contents))}

@@ -28,15 +28,26 @@ AFTERWARDS = (Gate.EVALUATOR, Gate.LOSS_EVAL)
 
 
 def conclude(bench: Workbench) -> tuple[Decision, dict[str, Any]]:
-    """Publish the rows, judge what training left behind, decide, and post the final record."""
+    """Publish the rows, judge what training left behind, decide, and post the final record.
+
+    A run that is concluded already gives the same answer and is not written to again.
+    """
     rows = list(all_rows(bench))
     published = bench.run.put_evidence(names.OBSERVATIONS, jsonl(rows))
+    if concluded(bench):
+        return recompute(bench, rows), dict(bench.run.record())
     judge_schedule(bench)
     judge_afterwards(bench)
     decision = recompute(bench, rows)
     data = {"verdict": decision.verdict, "outcome_reason": decision.outcome_reason}
     bench.ledger.append("decision_made", data, {published.name: published.sha256})
     return decision, post(bench.run, bench.ledger, "", outcome_of(bench, decision))
+
+
+def concluded(bench: Workbench) -> bool:
+    """Whether the decision is in the ledger and the final record was posted."""
+    final = bench.run.record().get("status") == "succeeded"
+    return final and bool(events(bench.ledger.lines, "decision_made"))
 
 
 def judge_afterwards(bench: Workbench) -> None:

@@ -104,3 +104,8 @@ def test_a_finished_run_goes_nowhere_twice(rehearsed):
     done = rx("train", "--arm", ARMS[0], "--run-dir", rehearsed.run, cwd=rehearsed.folder)
     assert done.returncode == 2
     assert ARMS[0] in done.stderr
+    before = (rehearsed.run / "ledger.jsonl").read_bytes()
+    again = rx("run", "--resume", "--run-dir", rehearsed.run, cwd=rehearsed.folder, check=0)
+    assert (rehearsed.run / "ledger.jsonl").read_bytes() == before
+    root = next(line for line in rehearsed.output.splitlines() if line.startswith("root digest"))
+    assert root in again.stdout

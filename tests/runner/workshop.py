@@ -52,7 +52,7 @@ def make_shop(
 ) -> Workshop:
     """A workshop in `folder`; an existing ledger is continued."""
     path = folder / "ledger.jsonl"
-    ledger = Ledger.open(path) if path.exists() else Ledger.create(path, "run1")
+    ledger = Ledger.open(path, run_id="run1") if path.exists() else Ledger.create(path, "run1")
     for name in ("evidence", "work"):
         (folder / name).mkdir(exist_ok=True)
     time = time or FakeTime()
