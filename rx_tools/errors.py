@@ -1,6 +1,6 @@
 """Exit codes and the one family of errors that a user may see."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import IntEnum
 
 
@@ -20,6 +20,22 @@ class ExitCode(IntEnum):
     DISK = 74
     INTERRUPTED = 130
 
+
+MEANINGS: Mapping[ExitCode, str] = {
+    ExitCode.OK: "passed or not applicable; `rx decide` whichever way complete evidence decides",
+    ExitCode.FINDINGS: "findings: a rule or gate failed, a document or its evidence is invalid",
+    ExitCode.USAGE: "usage: the command line, or what it names, cannot be meant",
+    ExitCode.UNVERIFIED: "unverified or unknown: evidence is missing, or nothing was evaluated",
+    ExitCode.INTEGRITY: "integrity: a hash, the ledger, a signature or a clearance does not match",
+    ExitCode.SERVICE: "service: unreachable, refused, or out of capacity",
+    ExitCode.REFUTED: "`rx decide --exit-verdict` only: refuted",
+    ExitCode.INCONCLUSIVE: "`rx decide --exit-verdict` only: inconclusive",
+    ExitCode.INADMISSIBLE: "`rx decide --exit-verdict` only: the protocol was breached",
+    ExitCode.INTERNAL: "internal error: a bug; the traceback with `--debug`",
+    ExitCode.DISK: "the disk: full, read-only, unreadable",
+    ExitCode.INTERRUPTED: "interrupted (Ctrl-C), the work is saved",
+}
+"""What each code tells, in one line of the documentation."""
 
 WORST_FIRST = (
     ExitCode.INTERRUPTED,
