@@ -82,7 +82,7 @@ def measured_problems(
         yield Problem(Status.UNKNOWN, "RX350", NOTHING, SECTION)
         return
     config, effective = section.get("config"), section.get("effective_config")
-    if not (isinstance(config, Mapping) and config and isinstance(effective, Mapping)):
+    if not (as_object(config) and as_object(effective)):
         yield missing("Effective configuration", "config")
     if not is_text(section.get("source")):
         yield missing("Pilot evidence source", "source")
@@ -90,8 +90,8 @@ def measured_problems(
     for name in ("training", "setup", "evaluation", *extra):
         if name not in phases:
             yield missing(f"Representative {name} timing", f"measurements.{name}")
-    if isinstance(config, Mapping) and config:
-        yield from changed_keys(spec, config, as_object(effective))
+    if as_object(config):
+        yield from changed_keys(spec, as_object(config), as_object(effective))
     if generates:
         yield from size_problems(section, phases)
     if reserve_of(as_object(section.get("recovery"))) is None:
@@ -123,7 +123,7 @@ def plan_of(spec: Spec) -> dict[str, Any]:
 def changed_keys(spec: Spec, config: JsonObject, effective: JsonObject) -> Iterator[Problem]:
     """Every planned figure must stand in the pilot's and in the effective configuration."""
     for key, planned in plan_of(spec).items():
-        agree = all(same(found.get(key), planned) for found in (config, effective))
+        agree = all(same(found.get(key), planned) for found in (config, effective) if found)
         if planned is not None and not agree:
             message = f"Re-projection required: {key} changed or was not recorded"
             yield Problem(Status.UNKNOWN, "RX352", message, f"{SECTION}.config.{key}")

@@ -16,7 +16,7 @@ from typing import Any
 
 from rx_tools.checks.answers import STRATEGIES, answer_agreement
 from rx_tools.checks.applicability import check_applicability
-from rx_tools.checks.audit_sample import evaluation_overlap, select_sample
+from rx_tools.checks.audit_sample import duplicate_prompts, evaluation_overlap, select_sample
 from rx_tools.checks.grading import (
     Problem,
     examine,
@@ -47,6 +47,7 @@ CODES: Mapping[str, str] = {
     "RX376": "answers cannot be compared by the declared strategy",
     "RX377": "more label errors than the spec allows",
     "RX378": "generated tasks overlap the evaluation set",
+    "RX379": "accepted tasks repeat a prompt",
 }
 
 SECTION = "$.generation_audit"
@@ -87,7 +88,7 @@ def judge(spec: Spec, record: Record, evidence: Evidence) -> Result:
     plan = as_object(spec.raw.get("generation_audit"))
     problems += problems_of(report, plan, rows[0], rows[1], require_comparison=True)
     status = worst(problem.status for problem in problems)
-    return answer(status, [problem.message for problem in problems], problems, applies)
+    return answer(status, messages(problems), problems, applies)
 
 
 def answer(
@@ -115,7 +116,12 @@ def validate(
         as_object(report), as_object(plan), tasks, evaluation, require_comparison
     )
     status = worst(problem.status for problem in problems)
-    return {"status": status.value, "reasons": [problem.message for problem in problems]}
+    return {"status": status.value, "reasons": messages(problems)}
+
+
+def messages(problems: Sequence[Problem]) -> list[str]:
+    """What decides, in words; warnings decide nothing."""
+    return [problem.message for problem in problems if problem.status is not Status.PASSED]
 
 
 def retained(
@@ -155,6 +161,10 @@ def problems_of(
     problems += count_problems(report, tasks)
     problems += sample_problems(report, plan, tasks)
     problems += overlap_problems(report, plan, tasks, evaluation)
+    repeated = duplicate_prompts(tasks)
+    if repeated:
+        message = f"{repeated} accepted tasks repeat the prompt of an earlier one."
+        problems.append(Problem(Status.PASSED, "RX379", message, f"{SECTION}.dataset_file"))
     return problems
 
 

@@ -53,6 +53,7 @@ HINTS: Mapping[str, str] = {
     "RX376": "declare numeric_exact or categorical_exact in the spec",
     "RX377": "repair or reject the tasks in new file versions, then audit again",
     "RX378": "remove the overlapping tasks in new file versions, then audit again",
+    "RX379": "reject the repetitions, or count them when the yield is reported",
     "RX380": "post the files of every stage before cleanup",
     "RX381": "name, kind, and either content or source_url",
     "RX382": "letters, digits and ._-+=@, in one portable name per file",

@@ -26,8 +26,8 @@ MODULES = [
     record,
     restoration,
 ]
-WITHOUT_A_CASE = {"RX356", "RX357", "RX383"}
-"""Two warnings, and a file too large to lie here; all have a test below."""
+WITHOUT_A_CASE = {"RX356", "RX357", "RX379", "RX383"}
+"""Three warnings, and a file too large to lie here; all have a test below."""
 
 IDS = [f"{path.parent.name}/{path.stem}" for path in PATHS]
 
@@ -92,3 +92,13 @@ def test_a_projection_for_another_endpoint_is_a_warning():
     result = judge("feasibility", case)
     assert (result.status.value, codes(result)) == ("passed", [])
     assert [finding.code for finding in result.reasons] == ["RX357"]
+
+
+def test_a_repeated_prompt_is_a_warning():
+    case = load(next(p for p in PATHS if p.match("generation_audit/passed-every*.json")))
+    rows = case["evidence"]["tasks-1.jsonl"].replace("What is 1 + 1?", "what is  0 + 0?")
+    case["evidence"]["tasks-1.jsonl"] = rows
+    result = judge("generation_audit", case)
+    assert (result.status.value, codes(result)) == ("passed", [])
+    assert [finding.code for finding in result.reasons] == ["RX379"]
+    assert result.details["reasons"] == []
