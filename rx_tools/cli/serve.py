@@ -55,16 +55,15 @@ def command(
             model_folder=model, faults=tuple(fault or ()), like=like,
         )
     )  # fmt: skip
-    emit(f"export TINKER_BASE_URL={server.base_url}")
-    emit(f"export TINKER_API_KEY={server.service.settings.key}", verbatim=True)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        _serve(server, store, quiet=quiet)
+    except KeyboardInterrupt:
+        server.shutdown()
+    server.stop()
     if not quiet:
-        names = ", ".join(server.service.settings.model_names)
-        say(f"serving {names}; checkpoints in {store}; Ctrl-C stops")
-    _serve(server, watch=not quiet and sys.stderr.isatty())
-    if not quiet:
-        say(
-            f"stopped after {server.traffic.total()} requests; every saved checkpoint is in {store}"
-        )
+        count = server.traffic.total()
+        say(f"stopped after {count} requests; every saved checkpoint is in {store}")
     return ExitCode.OK
 
 
@@ -79,18 +78,17 @@ Faults, for rehearsing what a real service may do:
 """
 
 
-def _serve(server: "Server", *, watch: bool) -> None:
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)
-    thread.start()
-    try:
-        if watch:
-            _watch(server)
-        while True:
-            time.sleep(3600)
-    except KeyboardInterrupt:
-        server.shutdown()
-        server.stop()
+def _serve(server: "Server", store: Path, *, quiet: bool) -> None:
+    Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True).start()
+    emit(f"export TINKER_BASE_URL={server.base_url}")
+    emit(f"export TINKER_API_KEY={server.service.settings.key}", verbatim=True)
+    if not quiet:
+        names = ", ".join(server.service.settings.model_names)
+        say(f"serving {names}; checkpoints in {store}; Ctrl-C stops")
+    if not quiet and sys.stderr.isatty():
+        _watch(server)
+    while True:
+        time.sleep(3600)
 
 
 def _watch(server: "Server") -> None:
