@@ -167,11 +167,12 @@ def arm_metrics(lines: Sequence[LedgerLine], arm: str, scored: JsonObject) -> di
 
 
 def evaluators(run: RunDir, lines: Sequence[LedgerLine]) -> dict[str, Any]:
-    """Evaluator id → provenance, as frozen before anything was scored."""
+    """Evaluator id → provenance, as frozen before anything was scored: of the search as well.
+
+    Every row of predictions names its evaluator, and one that is not recorded is a fault.
+    """
     return {
-        str(data["evaluator_id"]): data["provenance"]
-        for data in events(lines, "evaluator_frozen")
-        if data.get("items") == "confirmation"
+        str(data["evaluator_id"]): data["provenance"] for data in events(lines, "evaluator_frozen")
     }
 
 

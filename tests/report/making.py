@@ -131,6 +131,7 @@ class Made:
         content = "".join(json.dumps(row) + "\n" for row in rows).encode()
         files = self.evidence(f"predictions-{name}.jsonl", content)
         data = {"arm": name, "items": items, "value": value, "token_mean": value, "n_tokens": 59503}
+        data |= {"evaluator_id": self.evaluator}
         self.ledger.append("arm_scored", data, files)
 
     def score(self, arm, value=None):
