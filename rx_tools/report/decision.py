@@ -116,7 +116,8 @@ def conflict_lines(decision: Decision) -> Iterator[str]:
         )
     if decision.tested:
         tested = decision.tested
-        yield f"  for what was tested instead: {tested.verdict}/{tested.reason}"
+        places = "; ".join(where(criterion, tested.verdict) for criterion in decision.criteria)
+        yield f"  for what was tested instead: {tested.verdict}/{tested.reason}: {places}"
 
 
 def criterion_lines(criterion: CriterionResult) -> Iterator[str]:

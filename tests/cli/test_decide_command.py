@@ -12,6 +12,9 @@ from hypothesis import strategies as st
 
 import rx_tools
 from rx_tools.cli.app import build
+from rx_tools.evidence.digest import sha256_of
+from rx_tools.evidence.run_dir import create_run_dir
+from rx_tools.planning.derive import derive
 
 SPEC = Path("tests/fixtures/exp_9574bbb76e.spec.json")
 RUN = Path("tests/fixtures/exp_9574bbb76e.run.json")
@@ -178,6 +181,104 @@ def test_what_cannot_be_meant(capsys, words):
 
 def test_quiet_prints_nothing_and_exits_alike(capsys, observed):
     assert rx(capsys, "decide", SPEC, "--observations", observed, "--quiet") == (0, "", "")
+
+
+@pytest.fixture
+def run(tmp_path):
+    """A finished run's directory: spec, plan, one record and its evidence."""
+    spec = json.loads(SPEC.read_text())
+    spec["experiment_features"] |= {"paired_training_arms": False, "heldout_loss": False}
+    spec |= {"activation_gate": {"applicable": False}, "feasibility_required": False}
+    spec["restoration_preflight"] = {"applicable": False}
+    spec["eval"] = {"metric": "accuracy"}
+    content = json.dumps(spec).encode()
+    plan = derive(spec, sha256_of(content), experiment="e", answers={"readings.primary": "margin"})
+    run = create_run_dir(tmp_path / "run", run_id="r", experiment="e", spec=content, plan=plan.plan)
+    provenance = {
+        "code_sha256": "1" * 64,
+        "prompt_template": "t",
+        "decoding": {"temperature": 0, "max_tokens": 0, "stop": []},
+        "parser": "p",
+        "items": {"ids": ["test:0", "test:1"]},
+    }
+    evaluator = rx_tools.evaluator_id(provenance)
+    observed = [{**row, "evaluator_id": evaluator} for row in rows()]
+    data = "".join(json.dumps(row) + "\n" for row in observed).encode()
+    published = run.put_evidence("scored-observations.jsonl", data)
+    cells = {
+        (row["arm"], row["seed"]): row["value"] - 0.25 for row in observed if "1" in row["item_id"]
+    }
+    record = {
+        "status": "succeeded",
+        "completed_arms": json.loads(RUN.read_text())["completed_arms"],
+        "verdict": "refuted",
+        "outcome_reason": "refuted",
+        "decision": {
+            "version": 1,
+            "observations_file": {"name": published.name, "sha256": published.sha256},
+        },
+        "evaluation": {
+            "version": 1,
+            "evaluators": {evaluator: provenance},
+            "scores": [
+                {
+                    "arm": arm,
+                    "seed": seed,
+                    "metric": METRIC,
+                    "value": value,
+                    "evaluator_id": evaluator,
+                    "predictions_ref": "p.jsonl",
+                }
+                for (arm, seed), value in cells.items()
+            ],
+            "comparisons": [{"metric": METRIC, "arms": ["baseline", "treatment"]}],
+        },
+    }
+    return run, record
+
+
+def post(run, record, number=1):
+    (run.updates / f"record-{number:04d}.json").write_text(json.dumps(record))
+
+
+def test_a_run_directory_needs_no_other_argument(capsys, run, monkeypatch):
+    folder, record = run
+    post(folder, {**record, "verdict": "supported", "outcome_reason": "supported"})
+    found = rx(capsys, "decide", "--run-dir", folder.path)
+    assert found[0] == 1, found
+    post(folder, record, 2)
+    code, out, err = rx(capsys, "decide", "--run-dir", folder.path, "--exit-verdict")
+    assert (code, err) == (10, "")
+    below = "the whole interval [0.00285, 0.00636] lies below 0.02"
+    assert out.splitlines()[0] == f"refuted: {below}"
+    assert out.splitlines()[-1] == "the record says the same: refuted/refuted"
+    monkeypatch.chdir(folder.path)
+    assert rx(capsys, "decide", "--quiet")[0] == 0
+
+
+def test_changed_rows_are_not_what_the_record_names(capsys, run):
+    folder, record = run
+    post(folder, record)
+    (folder.evidence / "scored-observations.jsonl").write_text("")
+    code, out, _ = rx(capsys, "decide", "--run-dir", folder.path)
+    assert code == 3
+    assert "is not retained for this run" in out.splitlines()[0]
+
+
+def test_a_run_without_rows_has_nothing_to_decide(capsys, run):
+    folder, _ = run
+    post(folder, {"status": "running"})
+    code, out, err = rx(capsys, "decide", "--run-dir", folder.path)
+    assert (code, out) == (3, "")
+    assert "no observation rows yet" in err
+
+
+def test_a_changed_experiment_keeps_its_own_verdict(capsys, run):
+    folder, record = run
+    post(folder, record | {"original_hypothesis_tested": False, "tested_instead": "another"})
+    code, out, _ = rx(capsys, "decide", "--run-dir", folder.path)
+    assert code == 0
+    assert "for what was tested instead: refuted/refuted: the whole interval" in out
 
 
 def test_scipy_stats_is_never_imported(observed):

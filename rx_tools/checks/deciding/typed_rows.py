@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 import msgspec
 
@@ -101,7 +101,7 @@ def row_like(first: TypedRow) -> type[TypedRow]:
 
 def runs_of(rows: Sequence[TypedRow], *, alike: bool = False) -> Iterator[Run]:
     """The rows in runs; `alike` ones share metric and evaluator, which spares comparing them."""
-    shared: tuple[str, ...] = (rows[0].metric, rows[0].evaluator_id) if alike and rows else ()
+    shared: tuple[Any, ...] = (rows[0].metric, rows[0].evaluator_id) if alike and rows else ()
     before: tuple[str, ...] = ()
     for key, members in groupby(rows, arm_and_seed if shared else run_of):
         metric, evaluator, arm, seed = (*shared, *key)
