@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from rx_tools.checks.catalogue import ALL, OTHER_PAGES
+from rx_tools.checks.hints import HINTS
 from rx_tools.errors import UsageError
 
 SECTION = re.compile(r"^\*\*([A-Z][a-z]+)\.\*\* ", re.MULTILINE)
@@ -86,7 +87,9 @@ def split(text: str) -> tuple[str, dict[str, str]]:
 def render_page(page: Page) -> str:
     """A page as text."""
     body = "\n\n".join(f"{name}. {text}" for name, text in page.sections.items())
-    return f"{page.code}: {page.title}\n\n{page.family}\n\n{body}"
+    mend = HINTS.get(page.code, "")
+    title = f"{page.title}\n\nTo mend it: {mend}." if mend else page.title
+    return f"{page.code}: {title}\n\n{page.family}\n\n{body}"
 
 
 def render_index() -> str:
@@ -106,6 +109,12 @@ def render_book() -> str:
 
 def chapter(family: str, listed: list[Page]) -> str:
     """One family: its codes, then its sections."""
-    codes = "\n".join(f"- `{page.code}`: {page.title}" for page in listed)
+    codes = "\n".join(entry_of(page) for page in listed)
     body = "\n\n".join(f"**{name}.** {text}" for name, text in listed[0].sections.items())
     return f"## {family.rstrip('.')}\n\n{codes}\n\n{body}"
+
+
+def entry_of(page: Page) -> str:
+    """A code in a list: its title, and how to mend it."""
+    mend = HINTS.get(page.code, "")
+    return f"- `{page.code}`: {page.title}" + (f"; to mend it: {mend}" if mend else "")
