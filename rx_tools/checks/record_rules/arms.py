@@ -1,7 +1,7 @@
 """The arms that a record speaks of are the planned ones, with the same figures everywhere.
 
-**What.** Checkpoints name planned arms, at their last planned step or before it; a figure
-that stands in two places is the same in both.
+**What.** Checkpoints name planned arms, at their last planned step or before it, one per step; a
+figure that stands in two places is the same in both; no completed arm is left out.
 
 **Why.** A record is read by name: a misspelt arm is a missing arm. Two values for one figure leave
 open which of them was measured.
@@ -24,14 +24,16 @@ from rx_tools.model.spec import Spec
 
 CODES: Mapping[str, str] = {
     "RX230": "a checkpoint belongs to no planned arm",
+    "RX231": "a completed arm is missing among the evidence of the arms",
     "RX232": "a figure has two values",
     "RX233": "a checkpoint lies beyond the arm's planned steps",
+    "RX234": "one arm and step has two checkpoints",
 }
 
 
 def judge(spec: Spec, record: Record, evidence: Evidence) -> Result:
     """Judge the record; names against the spec where there is one."""
-    found = [*two_values(record)]
+    found = [*two_values(record), *missing(record), *two_checkpoints(record)]
     if spec.arm_names:
         found += [*unplanned(spec, record), *beyond(spec, record)]
     return ruled(found)
@@ -45,6 +47,26 @@ def unplanned(spec: Spec, record: Record) -> Iterator[Finding]:
         if isinstance(name, str) and name not in spec.arm_names:
             message = f"a checkpoint of {name!r}, which is no planned arm"
             yield on_record("RX230", Level.WARNING, message, below(path, "arm"))
+
+
+def missing(record: Record) -> Iterator[Finding]:
+    """Where per-arm metrics or checkpoints are retained at all, each completed arm has some."""
+    of_checkpoints = {checkpoint.arm for checkpoint in record.checkpoints}
+    for what, arms in (("per_arm_metrics", set(retained(record))), ("checkpoints", of_checkpoints)):
+        for name in record.completed_arms:
+            if arms and name not in arms:
+                message = f"{name!r} completed, but {what} has nothing of it"
+                yield on_record("RX231", Level.UNVERIFIED, message, f"$.evidence.{what}")
+
+
+def two_checkpoints(record: Record) -> Iterator[Finding]:
+    """An arm has one checkpoint per step."""
+    first: dict[tuple[str | None, int | None], str | None] = {}
+    for checkpoint in record.checkpoints:
+        place = checkpoint.arm, checkpoint.step
+        if first.setdefault(place, checkpoint.uri) != checkpoint.uri:
+            message = f"{checkpoint.arm!r} has two checkpoints at step {checkpoint.step}"
+            yield on_record("RX234", Level.ERROR, message, "$.evidence.checkpoints")
 
 
 def two_values(record: Record) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ the hypothesis is withheld. A changed objective or endpoint tests something else
 
 **Fix.** Post the deviation with status `running` before training with the change, with `original`,
 `effective` and `reason`; then set `original_hypothesis_tested` and say in `tested_instead` what the
-run does test.
+run does test. A run of a derived spec never tests the original hypothesis.
 
 **Source.** Exchange contract, section 12.
 """
@@ -29,6 +29,8 @@ CODES: Mapping[str, str] = {
     "RX211": "it is not said what was tested instead",
     "RX212": "a difference from the spec is not declared as a deviation",
     "RX213": "a deviation changes nothing",
+    "RX218": "a run of a derived spec counts as a test of the original hypothesis",
+    "RX219": "the recorded endpoint is not the planned one",
 }
 
 PLACE = "$.deviations"
@@ -43,8 +45,8 @@ CONFIGURED = (
 
 def judge(spec: Spec, record: Record, evidence: Evidence) -> Result:
     """Judge the record; the spec only for what its configuration should be."""
-    found = [*consequences(record), *nothing_changed(record), *undeclared(spec, record)]
-    return ruled(found)
+    found = [*consequences(record), *nothing_changed(record), *derived(spec, record)]
+    return ruled([*found, *undeclared(spec, record), *other_endpoint(spec, record)])
 
 
 def consequences(record: Record) -> Iterator[Finding]:
@@ -56,6 +58,28 @@ def consequences(record: Record) -> Iterator[Finding]:
     if record.original_hypothesis_tested is False and not (record.tested_instead or "").strip():
         message = "original_hypothesis_tested is false, but tested_instead is empty"
         yield on_record("RX211", Level.ERROR, message, "$.tested_instead")
+
+
+def derived(spec: Spec, record: Record) -> Iterator[Finding]:
+    """A rehearsal runs a derived spec: its changes are declared, and nothing original is tested."""
+    if "derived_from" not in spec.raw:
+        return
+    if not record.deviations:
+        message = "the spec is a derived one, but no deviation from the original is declared"
+        yield on_record("RX218", Level.ERROR, message, PLACE)
+    if record.original_hypothesis_tested is True:
+        message = "the spec is a derived one, so the original hypothesis was not tested"
+        yield on_record("RX218", Level.ERROR, message, "$.original_hypothesis_tested")
+
+
+def other_endpoint(spec: Spec, record: Record) -> Iterator[Finding]:
+    """The projection names the endpoint that it was made for."""
+    stated = record.section("feasibility").get("primary_endpoint")
+    declared = any(deviation.field == "endpoint" for deviation in record.deviations)
+    if stated is None or spec.primary_endpoint in (None, stated) or declared:
+        return
+    message = f"the projection is for {stated!r}, the spec's endpoint is {spec.primary_endpoint!r}"
+    yield on_record("RX219", Level.ERROR, message, "$.feasibility.primary_endpoint")
 
 
 def nothing_changed(record: Record) -> Iterator[Finding]:

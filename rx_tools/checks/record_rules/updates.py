@@ -1,8 +1,8 @@
 """Successive updates of one run only ever add.
 
 **What.** From one update to the next: no number changes or vanishes, no arm leaves
-`completed_arms`, a finished run does not start again, an evidence file keeps its content, and a
-deviation is declared while the run goes on, before any arm has completed with it.
+`completed_arms`, a finished run does not start again, an evidence file stays as it is, and a
+deviation is declared while the run goes on, before any arm has completed with it, and stays.
 
 **Why.** The exchange saves each update; finished arms count even if the session ends early. A
 number that changes later was either wrong then or is wrong now, and a deviation that appears
@@ -32,6 +32,8 @@ CODES: Mapping[str, str] = {
     "RX224": "a deviation was declared after an arm had completed",
     "RX225": "a finished run goes on",
     "RX226": "an evidence file has changed under its name",
+    "RX228": "an evidence file or a checkpoint that was posted has vanished",
+    "RX227": "a deviation that was declared has vanished",
 }
 
 RUNNING = "running"
@@ -44,20 +46,28 @@ def judge_updates(updates: Sequence[Record]) -> tuple[Result, ...]:
         before, after = updates[index - 1], updates[index]
         found = [*numbers(before, after), *arms(before, after), *late(updates[:index], after)]
         found += [*reopened(before, after), *rewritten(before, after)]
+        found += withdrawn(before, after)
         results.append(ruled(found))
     return tuple(results[: len(updates)])
 
 
 def numbers(before: Record, after: Record) -> Iterator[Finding]:
-    """Every metric that was posted still stands."""
-    now = dict(leaves(after.metrics, "$.metrics"))
-    for path, value in leaves(before.metrics, "$.metrics"):
+    """Every number that was posted still stands."""
+    now = dict(posted(after))
+    for path, value in posted(before):
         if path not in now:
             message = f"{value!r} was posted here and has vanished"
             yield on_record("RX221", Level.ERROR, message, path)
         elif now[path] != value:
             message = f"was posted as {value!r}, now {now[path]!r}"
             yield on_record("RX220", Level.ERROR, message, path)
+
+
+def posted(record: Record) -> Iterator[tuple[str, float]]:
+    """The numbers that an update posts, each with its path."""
+    yield from leaves(record.metrics, "$.metrics")
+    kept = record.section("evidence").get("per_arm_metrics")
+    yield from leaves(kept, "$.evidence.per_arm_metrics")
 
 
 def leaves(value: object, path: str) -> Iterator[tuple[str, float]]:
@@ -94,9 +104,19 @@ def late(earlier: Sequence[Record], after: Record) -> Iterator[Finding]:
             yield on_record("RX224", Level.UNVERIFIED, message, path, hint)
 
 
-def signature(deviation: Mapping[str, Any]) -> tuple[str, str]:
-    """What makes two declarations the same one."""
-    return as_text(deviation.get("field")), repr(deviation.get("effective"))
+def withdrawn(before: Record, after: Record) -> Iterator[Finding]:
+    """A declared deviation stays declared."""
+    now = [signature(deviation.raw) for deviation in after.deviations]
+    for deviation in before.deviations:
+        if signature(deviation.raw) not in now:
+            message = f"the {deviation.field or 'declared'} deviation has vanished"
+            yield on_record("RX227", Level.ERROR, message, "$.deviations")
+
+
+def signature(deviation: Mapping[str, Any]) -> tuple[str, str, str]:
+    """What makes two declarations the same one; a reason may be reworded."""
+    original, effective = deviation.get("original"), deviation.get("effective")
+    return as_text(deviation.get("field")), repr(original), repr(effective)
 
 
 def reopened(before: Record, after: Record) -> Iterator[Finding]:
@@ -107,12 +127,20 @@ def reopened(before: Record, after: Record) -> Iterator[Finding]:
 
 
 def rewritten(before: Record, after: Record) -> Iterator[Finding]:
-    """File names are immutable."""
+    """File names are immutable, and what was posted stays."""
     then, now = digests(before), digests(after)
     for name, digest in then.items():
         if now.get(name, digest) != digest:
             message = f"{name!r} has other bytes than before"
             yield on_record("RX226", Level.ERROR, message, "$.evidence.files", "use a new name")
+    for kind, path, named in (
+        ("file", "$.evidence.files", lambda record: [file.name for file in record.files]),
+        ("checkpoint", "$.evidence.checkpoints", lambda r: [item.uri for item in r.checkpoints]),
+    ):
+        for name in dict.fromkeys(named(before)):
+            if name is not None and name not in named(after):
+                message = f"the {kind} {name!r} was posted and has vanished"
+                yield on_record("RX228", Level.ERROR, message, path)
 
 
 def digests(record: Record) -> Mapping[str, str]:
