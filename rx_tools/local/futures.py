@@ -63,8 +63,9 @@ class FutureTable:
                     return
 
     def _forget_oldest(self) -> bool:
-        oldest = next(iter(self._by_id.values()))
-        if oldest.response is None:
+        done = (each for each in self._by_id.values() if each.response is not None)
+        oldest = next(done, None)
+        if oldest is None or oldest.response is None:
             return False
         del self._by_id[oldest.request_id]
         del self._by_key[oldest.key]

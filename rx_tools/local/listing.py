@@ -29,6 +29,7 @@ def weights_info(service: Service, request: Request) -> Response:
     return answer(
         {
             "base_model": facts.base_model,
+            "tokenizer_id": str(service.settings.tokenizer),
             "optimizer_config": dict(facts.optimizer),
             "is_lora": True,
             "lora_rank": facts.rank,

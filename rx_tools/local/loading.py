@@ -28,6 +28,8 @@ def load_weights(service: Service, request: Request) -> Response:
 def _load_new(
     service: Service, session: Session, model_id: str, body: Mapping[str, Any]
 ) -> Response:
+    if body.get("weights_access_token"):
+        raise OperationFailedError("weights_access_token is not supported")
     for fault in service.faults:
         fault.on_create(None)
     address = parse_address(body.get("path"))

@@ -119,6 +119,9 @@ class Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             raise HttpRefusalError(413, f"a body of {announced} bytes; at most {BODY_AT_MOST}")
         body = self.rfile.read(int(announced))
+        if len(body) < int(announced):
+            self.close_connection = True
+            raise HttpRefusalError(400, f"the body ended after {len(body)} of {announced} bytes")
         if headers.get("content-encoding", "identity") == "zstd":
             return _inflate(body)
         return body

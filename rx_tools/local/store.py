@@ -21,7 +21,7 @@ from filelock import FileLock, Timeout
 from rx_tools.errors import ServiceError
 from rx_tools.local.checkpoints import Address, Facts, Kind
 from rx_tools.local.disk import publish, sync_folder, write_durably
-from rx_tools.local.refusals import OperationFailedError
+from rx_tools.local.refusals import Category, OperationFailedError
 
 
 class Store:
@@ -35,6 +35,7 @@ class Store:
             self._one_process.acquire(timeout=0)
         except Timeout:
             raise ServiceError("another service works in this store", where=str(folder)) from None
+        self._tidy()
         self._lock = RLock()
 
     def close(self) -> None:
@@ -76,13 +77,16 @@ class Store:
                 )
             place.parent.mkdir(parents=True, exist_ok=True)
             folder = place.with_name(f"{address.name}.{os.urandom(6).hex()}")
-            folder.mkdir()
-            for name, content in files.items():
-                write_durably(folder / name, content)
-            sync_folder(folder)
-            sizes = {name: len(content) for name, content in files.items()}
-            facts = replace(facts, folder=folder.name, files=sizes, size=sum(sizes.values()))
-            publish(place, facts.to_json(), replace=before is not None)
+            try:
+                _write_all(folder, files)
+                sizes = {name: len(content) for name, content in files.items()}
+                facts = replace(facts, folder=folder.name, files=sizes, size=sum(sizes.values()))
+                publish(place, facts.to_json(), replace=before is not None)
+            except OSError as error:
+                shutil.rmtree(folder, ignore_errors=True)
+                raise OperationFailedError(
+                    f"checkpoint {address} could not be written: {error.strerror}", Category.SERVER
+                ) from error
             if before is not None:
                 shutil.rmtree(place.with_name(before.folder), ignore_errors=True)
             return facts
@@ -126,6 +130,20 @@ class Store:
                     found.append((Address(run, kind, path.stem), facts))
         return iter(sorted(found, key=lambda pair: (pair[1].created, str(pair[0]))))
 
+    def _tidy(self) -> None:
+        """Remove what a kill left half written, and what has expired."""
+        for kind in self.root.glob("*/*/"):
+            kept = set()
+            for path in kind.glob("*.json"):
+                facts = self._read(path)
+                if facts is not None and _lives(facts):
+                    kept |= {path.name, facts.folder}
+            for path in [each for each in kind.iterdir() if each.name not in kept]:
+                if path.is_dir():
+                    shutil.rmtree(path, ignore_errors=True)
+                else:
+                    path.unlink()
+
     def _folder(self, run: str) -> Path:
         return self.root / run.replace(":", ".")
 
@@ -139,3 +157,10 @@ class Store:
 
 def _lives(facts: Facts) -> bool:
     return facts.expires is None or facts.expires > time.time()
+
+
+def _write_all(folder: Path, files: Mapping[str, bytes]) -> None:
+    folder.mkdir()
+    for name, content in files.items():
+        write_durably(folder / name, content)
+    sync_folder(folder)

@@ -30,6 +30,8 @@ def faulty(store, *faults, like=None):
     with launch(store, faults=faults, like=like, model_names=[MODEL], log=store / "log") as running:
         client = tinker.ServiceClient(base_url=running.base_url, api_key=running.api_key)
         yield running, client
+        if running.process.poll() is None:
+            client.close("success")
 
 
 def create(client, config=None, seed=None):
