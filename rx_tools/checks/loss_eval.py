@@ -14,15 +14,15 @@ the same items with one renderer, mask and length, and report `loss_report(aggre
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from rx_tools.checks.applicability import check_applicability
 from rx_tools.checks.deciding.rule import finite
 from rx_tools.checks.grading import Problem, worst
 from rx_tools.checks.rows import Row, RowError, rows_of
-from rx_tools.model.evidence import Evidence
-from rx_tools.model.json import as_object, is_integer, is_number
+from rx_tools.model.evidence import Evidence, EvidenceFile
+from rx_tools.model.json import as_list, as_object, is_integer, is_number
 from rx_tools.model.json_path import below
 from rx_tools.model.names import Gate
 from rx_tools.model.record import Record
@@ -126,7 +126,8 @@ def graded(message: str) -> Problem:
 def item_problems(record: Record, evidence: Evidence) -> Iterator[Problem]:
     """Arms compared item by item, as far as the retained predictions state token counts."""
     entries = as_object(record.section("loss_eval").get("arms"))
-    items = {arm: found for arm, found in items_of(evidence).items() if arm in entries}
+    files = predictions(record, evidence)
+    items = {arm: found for arm, found in items_of(files).items() if arm in entries}
     for arm, found in items.items():
         yield from total_problems(arm, found, as_object(entries[arm]))
     arms = list(items)
@@ -134,10 +135,18 @@ def item_problems(record: Record, evidence: Evidence) -> Iterator[Problem]:
         yield from pair_problems(arms[0], items[arms[0]], arm, items[arm])
 
 
-def items_of(evidence: Evidence) -> dict[str, dict[str, tuple[int, float]]]:
-    """Arm → item → totals, from every retained file of predictions that can be read."""
+def predictions(record: Record, evidence: Evidence) -> list[EvidenceFile]:
+    """The retained predictions that the scores refer to; without a reference, all of them."""
+    scores = as_list(record.section("evaluation").get("scores"))
+    refs = [as_object(score).get("predictions_ref") for score in scores]
+    retained = evidence.of_kind("predictions")
+    return [file for file in retained if file.name in refs] or list(retained)
+
+
+def items_of(files: Iterable[EvidenceFile]) -> dict[str, dict[str, tuple[int, float]]]:
+    """Arm → item → totals, from every file of predictions that can be read."""
     found: dict[str, dict[str, tuple[int, float]]] = {}
-    for file in evidence.of_kind("predictions"):
+    for file in files:
         try:
             rows = rows_of(file)
         except RowError:

@@ -12,7 +12,7 @@ from rx_tools.cli.deciding import Answer, from_documents, from_rule, from_run
 from rx_tools.cli.options import Debug, Format, FormatOption, Quiet, RunDir
 from rx_tools.errors import ExitCode, UsageError
 
-SCHEMA = "urn:rx:schema:decision:1"
+SCHEMA = "urn:rx:schema:decision-answer:1"
 
 
 def command(

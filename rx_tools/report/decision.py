@@ -9,6 +9,7 @@ from rx_tools.checks.deciding.descriptive import leave_one_out
 from rx_tools.checks.deciding.issues import Issue
 from rx_tools.checks.deciding.readings import Position
 from rx_tools.checks.deciding.rule import FrozenRule
+from rx_tools.report.terminal import visible
 
 SHOWN = 10
 FRAGILE_SEEDS = 3
@@ -31,7 +32,7 @@ def decision_lines(decision: Decision, rule: FrozenRule | None, assumptions: Seq
         lines += ["", "description (decides nothing):"]
         for criterion in decision.criteria:
             lines += descriptive_lines(criterion, rule.alpha)
-    return "\n".join(lines)
+    return "\n".join(map(visible, lines))
 
 
 def deciding_line(decision: Decision) -> str:

@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 
 import rx_tools
 from rx_tools.cli.app import build
 from rx_tools.evidence.digest import sha256_of
 from rx_tools.evidence.run_dir import create_run_dir
 from rx_tools.planning.derive import derive
+from rx_tools.schemas.library import schema
 
 SPEC = Path("tests/fixtures/exp_9574bbb76e.spec.json")
 RUN = Path("tests/fixtures/exp_9574bbb76e.run.json")
@@ -89,7 +91,7 @@ def test_json_has_every_digit_and_a_schema(capsys, observed):
     code, out, _ = rx(capsys, "decide", SPEC, "--observations", observed, "--format", "json")
     body = json.loads(out)
     assert code == 0
-    assert body["schema"] == "urn:rx:schema:decision:1"
+    Draft202012Validator(schema("decision-answer")).validate(body)
     assert body["rx_version"] == rx_tools.__version__
     (criterion,) = body["criteria"]
     assert criterion["low"] == pytest.approx(0.00285372136674972071, abs=3e-15)
@@ -116,6 +118,7 @@ def test_bad_rows_are_a_verdict_with_issues(capsys, tmp_path, content, code, nam
     got, out, err = rx(capsys, *words)
     body = json.loads(out)
     assert (got, body["verdict"]) == (code, "inconclusive")
+    Draft202012Validator(schema("decision-answer")).validate(body)
     assert "Traceback" not in err
     assert name is None or body["issues"][0]["name"] == name
 
@@ -144,6 +147,19 @@ def test_a_file_of_more_than_ten_mebibytes_is_refused(capsys, tmp_path):
     code, out, _ = rx(capsys, "decide", SPEC, "--observations", path)
     assert code == 1
     assert "1 more than the 10485760 allowed" in out
+
+
+def test_names_cannot_write_to_the_terminal(capsys, tmp_path):
+    spec = json.loads(SPEC.read_text())
+    hostile = "nll\x1b[2J\nsupported: everything"
+    spec["decision_rule"]["criteria"][0]["metric"] = hostile
+    path = tmp_path / "spec.json"
+    path.write_text(json.dumps(spec))
+    observed = jsonl(tmp_path / "rows.jsonl", [{**row, "metric": hostile} for row in rows()[1:]])
+    code, out, _ = rx(capsys, "decide", path, "--observations", observed)
+    assert code == 3
+    assert "\x1b" not in out
+    assert not any(line.startswith("supported") for line in out.splitlines())
 
 
 def test_a_bare_rule(capsys, tmp_path, observed):
@@ -300,6 +316,7 @@ def test_the_loss_gate_on_the_finished_run(capsys):
     assert (code, out.splitlines()[0]) == (3, "loss_eval: unverified")
     body = json.loads(rx(capsys, "loss-eval", SPEC, RUN, "--format", "json")[1])
     assert body["status"] == "unverified"
+    Draft202012Validator(schema("gate-answer")).validate(body)
 
 
 @pytest.fixture(scope="module")
