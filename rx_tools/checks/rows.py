@@ -1,6 +1,7 @@
 """Rows of a retained JSONL file. Lines end at a line feed and nowhere else."""
 
 import json
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
 
@@ -24,7 +25,12 @@ def parse(name: str, content: bytes) -> Iterator[Row]:
         if not line.strip():
             continue
         try:
-            row = json.loads(line, parse_constant=refuse, object_pairs_hook=without_repeats)
+            row = json.loads(
+                line.decode(),
+                parse_constant=refuse,
+                parse_float=finite,
+                object_pairs_hook=without_repeats,
+            )
         except (ValueError, RecursionError) as error:
             raise RowError(f"{name}: line {number} is no JSON object: {error}") from None
         if not isinstance(row, dict):
@@ -35,6 +41,14 @@ def parse(name: str, content: bytes) -> Iterator[Row]:
 def refuse(word: str) -> NoReturn:
     """NaN and the infinities are no JSON."""
     raise ValueError(f"{word} is no JSON number")
+
+
+def finite(text: str) -> float:
+    """A number that a double can hold."""
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text} is larger than any double")
+    return value
 
 
 def without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

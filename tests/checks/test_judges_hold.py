@@ -1,17 +1,21 @@
 """No judge is opened by what is not there, or by what is not a number."""
 
 import copy
+import json
 import math
 import random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from judge_cases import GATES, PATHS, judge, load
+from judge_cases import GATES, PATHS, evidence_of, judge, load
 
-from rx_tools.checks.validation import judge_all, validate
+from rx_tools.checks.validation import JUDGES, judge_all, validate
+from rx_tools.model.evidence import Evidence, EvidenceFile
 from rx_tools.model.json_path import child
+from rx_tools.model.record import Record
 from rx_tools.model.result import Status
+from rx_tools.model.spec import Spec
 
 NO_NUMBERS = [math.nan, math.inf, -math.inf, float("1e999"), True, False, "1", [], {}, 10**400]
 
@@ -96,7 +100,7 @@ def test_what_closed_a_gate_by_its_absence_is_not_mended_by_taking_more_away(pat
     pieces = pieces_of(case)
     surplus, chooser = case["expect"].get("surplus", []), random.Random(0)
     closing = [p for p in pieces if not judge(check, without(case, p)).status.opens]
-    for _ in range(150):
+    for _ in range(80):
         smaller = without(case, chooser.choice(closing))
         rest = [p for p in pieces_of(smaller) if not below(p, surplus)]
         if rest:
@@ -150,3 +154,31 @@ def test_a_case_with_anything_in_one_place_gets_an_answer(data):
         owner[key] = data.draw(ANYTHING)
     assert isinstance(judge(path.parent.name, case).status, Status)
     assert GATES
+
+
+LINES = st.lists(
+    st.one_of(
+        st.binary(max_size=20),
+        st.sampled_from([b"[" * 20000, b'{"item_id": 1e400}', b'{"a": 1, "a": 2}', b"\xff\xfe{"]),
+        ANYTHING.map(lambda value: json.dumps(value).encode()),
+    ),
+    max_size=4,
+)
+
+
+WITH_FILES = [p for p in BY_STATUS["passed"] if p.parent.name in ("evidence", "generation_audit")]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.sampled_from(WITH_FILES), st.data())
+def test_arbitrary_bytes_in_a_file_get_an_answer_that_does_not_pass(path, data):
+    case, check = load(path), path.parent.name
+    name = data.draw(st.sampled_from(sorted(case["evidence"])))
+    kinds = {f["name"]: f["kind"] for f in case["record"]["evidence"]["files"]}
+    content = b"\n".join(data.draw(LINES))
+    files = {
+        **evidence_of(case).files,
+        name: EvidenceFile.of_bytes(name, kinds[name], content),
+    }
+    result = JUDGES[GATES[check]](Spec.of(case["spec"]), Record.of(case["record"]), Evidence(files))
+    assert not result.status.opens
