@@ -1,12 +1,15 @@
 """`rx plan SPEC`: the frozen plan, what it still asks, and what it takes to be definitive."""
 
 import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from rx_tools import __version__
+from rx_tools.checks.deciding.power_report import CriterionPower, power_report
 from rx_tools.cli.console import emit, say
 from rx_tools.cli.options import Debug, Format, FormatOption, Quiet
 from rx_tools.errors import ExitCode
@@ -14,8 +17,11 @@ from rx_tools.evidence.digest import sha256_of
 from rx_tools.evidence.strict_json import read_document
 from rx_tools.model.json import as_object
 from rx_tools.planning.derive import Derivation, derive
+from rx_tools.planning.discrimination import Advice, discrimination_advice
 from rx_tools.planning.names import experiment_name
+from rx_tools.planning.plan import Plan
 from rx_tools.report.plan import plan_lines
+from rx_tools.report.prospects import advice_lines, power_lines
 
 
 def command(
@@ -25,6 +31,14 @@ def command(
     ] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Write the plan here; never replaces.")
+    ] = None,
+    sd: Annotated[
+        float | None,
+        typer.Option("--sd", help="Standard deviation of the effect over seeds: adds the power."),
+    ] = None,
+    effect: Annotated[
+        float | None,
+        typer.Option("--effect", help="With --sd: the true effect that the chances are for."),
     ] = None,
     format: FormatOption = Format.TEXT,
     quiet: Quiet = False,
@@ -45,12 +59,31 @@ def command(
         experiment=experiment_name(spec.name),
         answers=given,
     )
-    show(derivation, format, quiet)
+    rule = as_object(document.value).get("decision_rule")
+    power = power_of(derivation.plan, rule, sd, effect) if sd is not None else ()
+    advice = discrimination_advice(as_object(document.value))
+    show(derivation, Outlook(power, advice), format, quiet)
     if derivation.blocking or derivation.unknown_answers:
         return ExitCode.UNVERIFIED
     if output:
         write_new(output, derivation.plan.to_json())
     return ExitCode.OK
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What the plan can be expected to say, and what the spec cannot tell apart."""
+
+    power: Sequence[CriterionPower]
+    advice: Sequence[Advice]
+
+
+def power_of(
+    plan: Plan, rule: object, sd: float | None, effect: float | None
+) -> Sequence[CriterionPower]:
+    """The prospects of every criterion for the declared standard deviation."""
+    sizes = [len(grid.learning_rates) for grid in plan.grids]
+    return power_report(rule, sd or 0.0, effect=effect, grid_sizes=sizes)
 
 
 def write_new(path: Path, document: dict[str, Any]) -> None:
@@ -60,7 +93,7 @@ def write_new(path: Path, document: dict[str, Any]) -> None:
     publish(path.parent, path.name, (json.dumps(document, indent=1) + "\n").encode())
 
 
-def show(derivation: Derivation, format: Format, quiet: bool) -> None:
+def show(derivation: Derivation, outlook: Outlook, format: Format, quiet: bool) -> None:
     """Print the plan as JSON, or its tables; open questions go to stderr."""
     for question in derivation.questions:
         say(f"open: {question}")
@@ -75,7 +108,10 @@ def show(derivation: Derivation, format: Format, quiet: bool) -> None:
                 {"name": q.name, "text": q.text, "options": list(q.options)}
                 for q in derivation.questions
             ],
+            "power": [asdict(one) for one in outlook.power],
+            "advice": [asdict(one) for one in outlook.advice],
         }
         emit(json.dumps(body, indent=1))
         return
-    emit("\n".join(plan_lines(derivation.plan)))
+    lines = [*plan_lines(derivation.plan), *power_lines(outlook.power, derivation.plan)]
+    emit("\n".join([*lines, *advice_lines(outlook.advice)]))

@@ -7,6 +7,8 @@ import typer
 
 from rx_tools.cli.bench import Asked, workbench
 from rx_tools.cli.console import emit, say
+from rx_tools.cli.decide import text_of
+from rx_tools.cli.deciding import from_run
 from rx_tools.cli.options import Debug, Quiet, RunDir
 from rx_tools.cli.preflight import (
     Accept,
@@ -85,12 +87,10 @@ def command(
             closed = open_gates(bench, wishes, quiet)
             if closed is not None:
                 return closed
-            decision, _ = complete(
-                bench, stop, jobs=jobs or bench.plan.jobs, accepted=wishes.accepted
-            )
+            complete(bench, stop, jobs=jobs or bench.plan.jobs, accepted=wishes.accepted)
             place = bench.run.path
     if not quiet:
-        emit(f"{decision.verdict} / {decision.outcome_reason}")
+        emit(text_of(from_run(place)))
     return pack(place, quiet)
 
 
