@@ -26,6 +26,7 @@ class AdamW:
 
     step: int
     moments: dict[str, Array]
+    last: Mapping[str, float] | None = None
 
     @classmethod
     def fresh(cls, adapter: Mapping[str, Array]) -> "AdamW":

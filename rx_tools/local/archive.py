@@ -21,6 +21,7 @@ def files_of(model: LiveModel, *, with_optimizer: bool) -> dict[str, bytes]:
     files = {ADAPTER: tensors.pack(named), CONFIG: _peft_config(model)}
     if with_optimizer:
         note = {"type": model.optimizer.type, "step": str(model.optimizer.step)}
+        note["last"] = json.dumps(model.optimizer.last, sort_keys=True)
         files[OPTIMIZER] = tensors.pack(model.optimizer.moments, note)
     return files
 
@@ -41,6 +42,7 @@ def read_optimizer(content: bytes, adapter: Adapter) -> Optimizer:
         raise OperationFailedError("the checkpoint's optimizer is of an unknown type")
     optimizer = optimizers.fresh({"type": note["type"]}, adapter)
     optimizer.step, optimizer.moments = int(note["step"]), moments
+    optimizer.last = json.loads(note.get("last", "null"))
     return optimizer
 
 

@@ -42,6 +42,7 @@ class Dimuon:
 
     step: int
     moments: dict[str, Array]
+    last: Mapping[str, float] | None = None
 
     @classmethod
     def fresh(cls, adapter: Mapping[str, Array]) -> "Dimuon":

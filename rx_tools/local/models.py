@@ -26,7 +26,6 @@ class LiveModel:
     optimizer_config: Mapping[str, object]
     optimizer: Optimizer
     gradients: Adapter = field(default_factory=dict)
-    last_settings: Mapping[str, float] | None = None
     steps: int = 0
     """Optimizer steps asked of this live model, skipped ones included."""
 
@@ -44,7 +43,7 @@ class LiveModel:
             raise OperationFailedError("optim_step without a forward_backward before it")
         gradients, self.gradients = self.gradients, {}
         self.steps += 1
-        self.last_settings = dict(settings)
+        self.optimizer.last = dict(settings)
         norm = optimizers.global_norm(gradients)
         if not np.isfinite(norm):
             return {"update_successful:mean": 0.0}

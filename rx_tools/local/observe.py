@@ -22,7 +22,7 @@ def observe(service: Service, request: Request) -> Response:
                 "model_id": model_id,
                 "optimizer": {**model.optimizer_config, "type": model.optimizer.type},
                 "step": model.optimizer.step,
-                "last": model.last_settings,
+                "last": model.optimizer.last,
                 "state_sha256": state_digest(model.optimizer),
                 "revision": revision(),
             }

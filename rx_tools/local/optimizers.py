@@ -17,12 +17,16 @@ Array = NDArray[np.float32]
 
 
 class Optimizer(Protocol):
-    """State of one model's optimizer. `defaults` names every setting of a step."""
+    """State of one model's optimizer. `defaults` names every setting of a step.
+
+    `last` holds the settings of the last step, as a saved optimizer holds its own; None before it.
+    """
 
     type: ClassVar[str]
     defaults: ClassVar[Mapping[str, float]]
     step: int
     moments: dict[str, Array]
+    last: Mapping[str, float] | None
 
     def update(
         self, adapter: Mapping[str, Array], gradients: Mapping[str, Array],

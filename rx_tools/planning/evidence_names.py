@@ -34,6 +34,11 @@ def predictions_file(arm: str) -> str:
     return f"predictions-{arm}.jsonl"
 
 
+def restores_file(arm: str) -> str:
+    """Every restore of an arm, only where there was one."""
+    return f"restores-{arm}.json"
+
+
 def planned_files(arms: Sequence[PlannedArm], searching: bool) -> tuple[str, ...]:
     """Every name, in the order in which the files appear."""
     opening = [SCRIPT, CONFIG, REVISION, items_file("confirmation")]

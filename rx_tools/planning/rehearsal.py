@@ -34,6 +34,9 @@ def derived_spec(spec: JsonObject, original: Sha256, stage: Stage) -> dict[str, 
     named = as_text(spec.get("base_model"))
     if named and as_text(spec.get("command")):
         derived["command"] = as_text(spec.get("command")).replace(named, stage.model)
+    effective = as_object(as_object(derived.get("feasibility")).get("effective_config"))
+    if effective.get("base_model") == spec.get("base_model") and effective:
+        derived["feasibility"]["effective_config"]["base_model"] = stage.model
     dataset = dict(as_object(derived.get("dataset")))
     derived["dataset"] = dataset | {"name": "built-in chats", "hf_path": stage.dataset}
     for check in as_list(as_object(derived.get("activation_gate")).get("checks")):

@@ -10,6 +10,7 @@ from time import monotonic
 from typing import Any
 
 from rx_tools.errors import IntegrityError
+from rx_tools.evidence.run_dir import pretty
 from rx_tools.model.names import ArmName, CheckpointUri
 from rx_tools.planning import evidence_names as names
 from rx_tools.planning.plan import PlannedArm
@@ -23,6 +24,7 @@ from rx_tools.runner.patient import PatientService
 from rx_tools.runner.preflight.measure import known_starts
 from rx_tools.runner.record import post
 from rx_tools.runner.recovery import recovered
+from rx_tools.runner.restores import configured_rate, restores_of
 from rx_tools.runner.resume import known_batches, steps_completed
 from rx_tools.runner.score_arm import score_arm
 from rx_tools.runner.selection import Choice, choose
@@ -96,16 +98,14 @@ def job_of(bench: Workbench, arm: PlannedArm, number: int) -> ArmJob:
 
 def rate_of(bench: Workbench, arm: PlannedArm) -> float:
     """The arm's planned rate, or the one that the selection froze for its role."""
-    if arm.learning_rate is not None:
-        return arm.learning_rate
-    frozen = events(bench.ledger.lines, "selection_frozen")
-    if not frozen:
+    rate = configured_rate(bench.plan, bench.ledger.lines, arm.name)
+    if rate is None:
         raise IntegrityError(
             "its learning rate is not frozen yet",
             where=arm.name,
             hint="train the selection arms first; `rx run` does both in order",
         )
-    return float(frozen[-1]["selected"][arm.grid])
+    return rate
 
 
 def run_arm(bench: Workbench, shop: Workshop, arm: PlannedArm, *, resume: bool) -> None:
@@ -117,10 +117,19 @@ def run_arm(bench: Workbench, shop: Workshop, arm: PlannedArm, *, resume: bool) 
             bench.run, bench.ledger, bench.service.identity(), arm.name, resume=again
         )
         train_arm(job_of(bench, arm, number), shop, resume=again)
+        publish_restores(bench, arm.name)
     if arm.name not in done(bench, "arm_scored"):
         uri = final_uri(bench, arm.name)
         recovered(shop, arm.name, lambda: score_arm(bench, arm, uri))
         post(bench.run, bench.ledger, progress_sentence(bench))
+
+
+def publish_restores(bench: Workbench, arm: str) -> None:
+    """What was restored, and what the server showed of the optimizer afterwards."""
+    restores = restores_of(bench.ledger.lines, arm)
+    if restores:
+        rows = [{"restored": dict(one), "observed": dict(seen)} for one, seen in restores]
+        bench.run.put_evidence(names.restores_file(arm), pretty({"arm": arm, "restores": rows}))
 
 
 def progress_sentence(bench: Workbench) -> str:
@@ -143,7 +152,8 @@ def freeze_selection(bench: Workbench) -> Mapping[str, Choice]:
     if events(bench.ledger.lines, "selection_frozen"):
         return choices
     selection = selection_record(bench, choices)
-    published = bench.publish_json(names.SELECTION, selection)
+    scores = {arm: score for arm, score in search_scores(bench).items() if arm in searched(bench)}
+    published = bench.publish_json(names.SELECTION, selection | {"scores": scores})
     data = {
         "selected": {grid: choice.rate for grid, choice in choices.items()},
         "edge": {grid: choice.edge for grid, choice in choices.items()},
@@ -153,6 +163,11 @@ def freeze_selection(bench: Workbench) -> Mapping[str, Choice]:
     for choice in choices.values():
         bench.tell(choice.warning or f"{choice.grid}: the rate {choice.rate:g} is selected")
     return choices
+
+
+def searched(bench: Workbench) -> set[ArmName]:
+    """The arms of every grid."""
+    return {arm for grid in bench.plan.grids for arm in grid.arms}
 
 
 def search_scores(bench: Workbench) -> dict[ArmName, float]:
@@ -167,11 +182,6 @@ def selection_record(bench: Workbench, choices: Mapping[str, Choice]) -> dict[st
         "frozen_before_confirmation": True,
         "selected": {grid: choice.rate for grid, choice in choices.items()},
         "grids": {grid.id: list(grid.learning_rates) for grid in bench.plan.grids},
-        "scores": {
-            arm: score
-            for arm, score in search_scores(bench).items()
-            if any(arm in grid.arms for grid in bench.plan.grids)
-        },
         "search_ref": names.items_file("search"),
         "confirmation_ref": names.items_file("confirmation"),
     }

@@ -16,8 +16,11 @@ from rx_tools.evidence.publish import publish
 from rx_tools.evidence.run_dir import RunDir, pretty
 from rx_tools.evidence.strict_json import read_document
 from rx_tools.model.json import JsonObject, as_list, as_object
+from rx_tools.model.names import ArmName
 from rx_tools.planning import evidence_names as names
 from rx_tools.runner.clearance import events
+from rx_tools.runner.restores import with_restores
+from rx_tools.runner.resume import arm_history
 
 SECTIONS = {
     names.CORRECTNESS: "correctness_preflight",
@@ -61,10 +64,10 @@ def assemble(
         record |= {"verdict": outcome.verdict, "outcome_reason": outcome.reason}
         record |= {"capacity_block": outcome.capacity_block} if outcome.capacity_block else {}
     record |= declared(lines)
-    record |= with_restores(measured_sections(run), lines)
-    record |= {"evaluation": evaluation(run, lines)} if evaluators(run, lines) else {}
+    record |= with_restores(run.plan, measured_sections(run), lines)
+    record |= {"evaluation": evaluation(run, lines)} if evaluators(lines) else {}
     record |= {"loss_eval": loss_eval(run, lines)} if finished else {}
-    record |= {"decision": decision(run, lines)} if decided(run, lines) else {}
+    record |= {"decision": decision(run, lines)} if run.newest(names.OBSERVATIONS) else {}
     return record | {"evidence": evidence(run, lines, finished)}
 
 
@@ -84,47 +87,6 @@ def measured_sections(run: RunDir) -> dict[str, Any]:
     """The sections that the preflight measured, each from its newest evidence file."""
     found = {key: run.newest(name) for name, key in SECTIONS.items()}
     return {key: as_object(read_document(path).value)[key] for key, path in found.items() if path}
-
-
-def with_restores(sections: dict[str, Any], lines: Sequence[LedgerLine]) -> dict[str, Any]:
-    """Every restore of an arm, with the optimizer that answered after it, in its entry."""
-    key = SECTIONS[names.RESTORATION]
-    if key not in sections:
-        return sections
-    entries = [with_arm_restores(entry, lines) for entry in sections[key]["arms"]]
-    return sections | {key: sections[key] | {"arms": entries}}
-
-
-def with_arm_restores(entry: JsonObject, lines: Sequence[LedgerLine]) -> dict[str, Any]:
-    """One arm's entry with its true restore count and one optimizer check per restore."""
-    restores = [data for data in events(lines, "arm_restored") if data["arm"] == entry["name"]]
-    if not restores:
-        return dict(entry)
-    checks = {
-        data["after_restore"]: data
-        for data in events(lines, "optimizer_checked")
-        if data["arm"] == entry["name"] and data["after_restore"] > 0
-    }
-    answers = [restore_check(checks[number]) for number in sorted(checks)]
-    return dict(entry) | {
-        "restore_count": len(restores),
-        "optimizer_checks": [*entry["optimizer_checks"], *answers],
-    }
-
-
-def restore_check(data: JsonObject) -> dict[str, Any]:
-    """What the server showed of the optimizer after a restore, before the next update."""
-    observed = as_object(data.get("observation"))
-    shown = as_object(observed.get("last")) or as_object(data.get("actual"))
-    kind = as_object(observed.get("optimizer")).get("type")
-    return {
-        "after_restore": data["after_restore"],
-        "before_next_update": True,
-        "source": data["source"],
-        "actual": kind or as_object(data.get("actual")).get("type"),
-        "actual_config": {key: value for key, value in shown.items() if key != "type"},
-        "evidence_ref": "ledger.jsonl",
-    }
 
 
 def scored_arms(run: RunDir, lines: Sequence[LedgerLine]) -> dict[str, JsonObject]:
@@ -152,7 +114,7 @@ def metrics(
 
 def arm_metrics(lines: Sequence[LedgerLine], arm: str, scored: JsonObject) -> dict[str, Any]:
     """What the record says of one arm: its score, its updates and its rate."""
-    updates = [data for data in events(lines, "update_acknowledged") if data["arm"] == arm]
+    updates = arm_history(lines, ArmName(arm)).rows
     finished = [data for data in events(lines, "arm_finished") if data["arm"] == arm]
     figures = {
         "token_mean_nll": scored["token_mean"],
@@ -160,13 +122,13 @@ def arm_metrics(lines: Sequence[LedgerLine], arm: str, scored: JsonObject) -> di
         "n_examples": scored["n_examples"],
         "steps": finished[-1]["steps"],
     }
-    losses = [data["train_nll"] for data in updates if isinstance(data.get("train_nll"), float)]
+    losses = [row["train_nll"] for row in updates if isinstance(row.get("train_nll"), float)]
     if losses and all(math.isfinite(loss) for loss in losses):
         figures |= {"train_nll_first": losses[0], "train_nll_last": losses[-1]}
     return figures
 
 
-def evaluators(run: RunDir, lines: Sequence[LedgerLine]) -> dict[str, Any]:
+def evaluators(lines: Sequence[LedgerLine]) -> dict[str, Any]:
     """Evaluator id → provenance, as frozen before anything was scored: of the search as well.
 
     Every row of predictions names its evaluator, and one that is not recorded is a fault.
@@ -199,7 +161,7 @@ def evaluation(run: RunDir, lines: Sequence[LedgerLine]) -> dict[str, Any]:
     roles = list(dict.fromkeys(arm.role for arm in run.plan.confirmation))
     return {
         "version": 1,
-        "evaluators": evaluators(run, lines),
+        "evaluators": evaluators(lines),
         "scores": confirmation_scores(run, lines),
         "comparisons": [{"metric": run.plan.evaluation.metric, "arms": roles}],
     }
@@ -215,13 +177,8 @@ def loss_eval(run: RunDir, lines: Sequence[LedgerLine]) -> dict[str, Any]:
     return {"aggregation": run.plan.evaluation.aggregation, "arms": arms}
 
 
-def decided(run: RunDir, lines: Sequence[LedgerLine]) -> bool:
-    """Whether the record has something to say under `decision`."""
-    return run.newest(names.OBSERVATIONS) is not None or bool(events(lines, "selection_frozen"))
-
-
 def decision(run: RunDir, lines: Sequence[LedgerLine]) -> dict[str, Any]:
-    """The reference to the observation rows, and the frozen selection."""
+    """The reference to the observation rows, where there are some, and the frozen selection."""
     section: dict[str, Any] = {"version": 1}
     rows = run.newest(names.OBSERVATIONS)
     if rows:

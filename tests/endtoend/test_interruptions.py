@@ -12,9 +12,10 @@ import pytest
 from tests.endtoend.small import ROOT, STEPS, rx, write_small
 
 
-def start(spec, run, folder):
+def start(spec, run, folder, *options):
+    command = ("-m", "rx_tools", "run", spec, "--rehearse", "--run-dir", run, *options)
     return subprocess.Popen(
-        [sys.executable, "-m", "rx_tools", "run", spec, "--rehearse", "--run-dir", run],
+        [sys.executable, *map(str, command)],
         cwd=folder,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,
@@ -34,11 +35,15 @@ def wait_for_updates(run, count, process):
     raise AssertionError("no progress")
 
 
-@pytest.mark.parametrize(("how", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)])
-def test_a_stopped_run_goes_on_where_it_stood(how, code, rehearsed, tmp_path):
-    spec, run = write_small(tmp_path), tmp_path / "run"
-    process = start(spec, run, tmp_path)
-    wait_for_updates(run, STEPS + 3, process)
+@pytest.mark.parametrize(
+    ("how", "code", "updates"),
+    [(signal.SIGINT, 130, 6), (signal.SIGKILL, -signal.SIGKILL, 6), (signal.SIGKILL, -9, 1)],
+)
+def test_a_stopped_run_goes_on_where_it_stood(how, code, updates, rehearsed, tmp_path):
+    spec, run, answers = write_small(tmp_path), tmp_path / "run", tmp_path / "answers.json"
+    answers.write_text('{"checkpoint_every": 4}')
+    process = start(spec, run, tmp_path, "--answers", answers)
+    wait_for_updates(run, STEPS + updates, process)
     process.send_signal(how)
     _, errors = process.communicate(timeout=120)
     assert process.returncode == code, errors
@@ -46,6 +51,9 @@ def test_a_stopped_run_goes_on_where_it_stood(how, code, rehearsed, tmp_path):
     rx("run", "--resume", "--run-dir", run, cwd=tmp_path, check=0)
     assert values(run) == values(rehearsed.run)
     rx("verify", run.with_name("run.bundle"), cwd=tmp_path, check=0)
+    handed = tmp_path / "record.json"
+    handed.write_text(rx("record", run, cwd=tmp_path, check=0).stdout)
+    rx("validate", run / "spec.json", handed, cwd=tmp_path, check=0)
 
 
 def values(run):

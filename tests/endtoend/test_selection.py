@@ -54,7 +54,7 @@ def test_every_gate_is_measured_and_opens(selected):
 
 
 def test_the_selection_is_frozen_before_any_confirmation_arm(selected):
-    _, _, lines, record, _ = selected
+    _, run, lines, record, _ = selected
     events = [(line["event"], line["data"].get("arm", "")) for line in lines]
     frozen = events.index(("selection_frozen", ""))
     confirming = [
@@ -64,10 +64,11 @@ def test_the_selection_is_frozen_before_any_confirmation_arm(selected):
     ]
     assert min(confirming) > frozen
     selection = record["decision"]["selection"]
+    searched = json.loads((run / "evidence" / "selection.json").read_text())["scores"]
     assert selection["frozen_before_confirmation"] is True
     for role, rate in selection["selected"].items():
         scores = {
-            arm["lr"]: selection["scores"][arm["name"]]
+            arm["lr"]: searched[arm["name"]]
             for arm in selection_spec()["arms"]
             if arm["phase"] == "selection" and (arm["optimizer"] == "adam") == (role == "baseline")
         }

@@ -26,7 +26,7 @@ from rx_tools.runner.preflight.restoration import Start, measure_restoration
 from rx_tools.runner.preflight.sections import ORDER, publish_section, start
 from rx_tools.runner.preflight.service_check import ServiceFacts, check_service
 from rx_tools.runner.prepared import ItemKind
-from rx_tools.runner.record import SECTIONS, measured_sections, post
+from rx_tools.runner.record import SECTIONS, decision, measured_sections, post
 from rx_tools.runner.score_arm import score_base
 from rx_tools.runner.workbench import Workbench
 
@@ -141,10 +141,14 @@ def known_starts(bench: Workbench) -> dict[int, Start]:
 
 
 def judge(bench: Workbench, accepted: Sequence[Gate]) -> GateTable:
-    """Post the record, judge the gates on it, and write each answer into the ledger."""
+    """Post the record, judge the gates on it, and write each answer into the ledger.
+
+    A frozen selection counts at once; the record names it together with the observation rows.
+    """
     record = post(bench.run, bench.ledger, "The preflight is measured; no arm has trained.")
     evidence = retained_evidence(record, bench.run.evidence)
-    table = judge_before_training(bench.spec, record, evidence, accepted)
+    settled = record | {"decision": decision(bench.run, bench.ledger.lines)}
+    table = judge_before_training(bench.spec, settled, evidence, accepted)
     for gate, result in table.results.items():
         reasons = [reason.message for reason in result.reasons[:5]]
         data = {"gate": gate.value, "status": result.status.value, "reasons": reasons}
