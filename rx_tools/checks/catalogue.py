@@ -16,6 +16,7 @@ SPEC_RULES = (
     "rx_tools.checks.spec_rules.budget",
     "rx_tools.checks.spec_rules.command",
     "rx_tools.checks.spec_rules.evaluation",
+    "rx_tools.checks.spec_rules.observations",
 )
 RECORD_RULES = (
     "rx_tools.checks.record_rules.verdict",
