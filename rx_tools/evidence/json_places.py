@@ -77,6 +77,8 @@ def _next(top: _Open | None) -> None:
 
 
 def _text(literal: str) -> str:
+    if "\\" not in literal:
+        return literal[1:-1]
     try:
         return str(json.loads(literal, strict=False))
     except ValueError:

@@ -4,7 +4,6 @@ import json
 import re
 
 ROOT = "$"
-IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 STEP = re.compile(r'\.[A-Za-z_][A-Za-z0-9_]*|\[[0-9]+\]|\["(?:[^"\\]|\\.)*"\]')
 
 
@@ -12,7 +11,7 @@ def child(path: str, key: str | int) -> str:
     """The path of a member or an element below `path`."""
     if isinstance(key, int):
         return f"{path}[{key}]"
-    if IDENTIFIER.fullmatch(key):
+    if key.isascii() and key.isidentifier():
         return f"{path}.{key}"
     return f"{path}[{json.dumps(key)}]"
 
