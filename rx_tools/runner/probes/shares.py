@@ -1,7 +1,8 @@
 """How much of a known movement is in another one: a matched filter over all tokens.
 
 Noise is independent from token to token, a step is not: projecting on the direction of a known
-movement shows a step that the root mean square of the noise would hide.
+movement shows a step that the root mean square of the noise would hide. What all tokens of a
+forward have in common is left out, because one forward's common offset is noise as well.
 """
 
 import math
@@ -18,6 +19,9 @@ CLEAR = 5.0
 
 FACTOR = 1.5
 """A share counts beyond this many times the largest share between two equal forwards."""
+
+ALARM = 2.0
+"""A share raises an alarm beyond this many limits only: equal forwards are few."""
 
 SHARP = 0.25
 """Above this limit a share says nothing."""
@@ -60,7 +64,7 @@ class Share:
 
     def at_least(self, part: float) -> bool:
         """Whether at least this part of the direction is there, beyond the noise."""
-        return self.clear and self.value > self.limit and self.value >= part
+        return self.clear and self.value > ALARM * self.limit and self.value >= part
 
     def figures(self) -> dict[str, float | bool]:
         """Plain JSON."""
@@ -69,11 +73,7 @@ class Share:
 
 def direction(sides: Sides) -> Direction:
     """The movement between two groups of two or more forwards, from independent halves."""
-    halves = [
-        np.mean(np.stack(sides.after[part::2]), axis=0)
-        - np.mean(np.stack(sides.before[part::2]), axis=0)
-        for part in (0, 1)
-    ]
+    halves = [moved(sides.before[part::2], sides.after[part::2]) for part in (0, 1)]
     power = float(np.vdot(*halves))
     sizes = math.sqrt(float(np.vdot(halves[0], halves[0]) * np.vdot(halves[1], halves[1])))
     clear = sizes > 0 and power / sizes * math.sqrt(halves[0].size) >= CLEAR
@@ -84,13 +84,20 @@ def share(sides: Sides, along: Direction) -> Share:
     """The share of a direction in another movement; never clear where the direction is not."""
     if not along.clear:
         return Share(math.nan, math.nan, False)
-    moved = np.mean(np.stack(sides.after), axis=0) - np.mean(np.stack(sides.before), axis=0)
     equal = [
-        abs(projected(left - right, along))
+        abs(projected(moved([left], [right]), along))
         for group in (sides.before, sides.after)
         for left, right in combinations(group, 2)
     ]
-    return Share(projected(moved, along), FACTOR * max(equal) + 1e-3, True)
+    found = projected(moved(sides.before, sides.after), along)
+    return Share(found, FACTOR * max(equal) + 1e-3, True)
+
+
+def moved(before: Sequence[Logprobs], after: Sequence[Logprobs]) -> Logprobs:
+    """The mean movement of each token, without what all tokens have in common."""
+    vector = np.mean(np.stack(after), axis=0) - np.mean(np.stack(before), axis=0)
+    centred: Logprobs = vector - vector.mean()
+    return centred
 
 
 def projected(vector: Logprobs, along: Direction) -> float:
