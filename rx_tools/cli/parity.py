@@ -81,7 +81,7 @@ def rows_of(errors: "ParityErrors", tolerance: Tolerance | None) -> Iterator[dic
         row: dict[str, Any] = {"tensor": name, "elements": each.size, **each.as_dict()}
         if tolerance is not None:
             row["accepted"] = tolerance.accepts(each)
-        if tolerance is not None and each:
+        if tolerance is not None and each.measured:
             blind = tolerance.blind_scale_error(each["reference_max_abs"])
             row["blind_scale_error"] = blind if math.isfinite(blind) else None
         yield row
@@ -149,5 +149,5 @@ def exit_code(rows: list[dict[str, Any]], errors: "ParityErrors") -> ExitCode:
     """0 when all was measured and accepted; 3 when there was nothing to compare."""
     if errors.reason == "no tensors":
         return ExitCode.UNVERIFIED
-    passed = errors.status == "measured" and all(row.get("accepted", True) for row in rows)
+    passed = errors.measured and all(row.get("accepted", True) for row in rows)
     return ExitCode.OK if passed else ExitCode.FINDINGS

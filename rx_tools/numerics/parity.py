@@ -31,11 +31,12 @@ FAILED = "failed"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ParityErrors(Mapping[str, float]):
-    """The four figures of the contract as a mapping; empty where they could not be measured.
+class ParityErrors(Mapping[str, Any]):
+    """The four figures of the contract as a mapping, or `status` and `reason` without any figure.
 
-    Keys: `max_abs_error`, `reference_max_abs`, `relative_l2_error`, `cosine_similarity`.
-    `status` is `measured` or `failed`, `reason` says why it failed. `tensors` holds the same for
+    Keys: `max_abs_error`, `reference_max_abs`, `relative_l2_error`, `cosine_similarity`; where
+    they could not be measured `status` and `reason` instead. The attribute `status` is `measured`
+    or `failed`, `measured` says the same as a boolean. `tensors` holds the same for
     every tensor of a named comparison; the mapping itself is pooled over all of them, and failed
     as soon as one of them failed. `norm_ratio` is ‖actual‖ / ‖reference‖.
     """
@@ -47,19 +48,27 @@ class ParityErrors(Mapping[str, float]):
     norm_ratio: float = math.nan
     tensors: Mapping[str, "ParityErrors"] = field(default_factory=dict)
 
-    def __getitem__(self, key: str) -> float:
-        return self.metrics[key]
+    @property
+    def measured(self) -> bool:
+        """Whether there are figures."""
+        return self.status == MEASURED
+
+    @property
+    def _items(self) -> Mapping[str, Any]:
+        return self.metrics if self.measured else {"status": self.status, "reason": self.reason}
+
+    def __getitem__(self, key: str) -> Any:
+        return self._items[key]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.metrics)
+        return iter(self._items)
 
     def __len__(self) -> int:
-        return len(self.metrics)
+        return len(self._items)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain JSON: status, reason where there is one, and the figures."""
-        reason = {"reason": self.reason} if self.reason else {}
-        return {"status": self.status, **reason, **self.metrics}
+        """Plain JSON: the status, and the figures or the reason."""
+        return {"status": self.status, **self._items}
 
 
 @dataclass(slots=True)
@@ -199,7 +208,7 @@ def compare_sources(
         sums, complaint = pair_sums(actual[name], reference[name], space)
         tensors[name] = failed(complaint) if complaint else sums.errors()
         pooled.pool(sums)
-    broken = {name: each for name, each in tensors.items() if each.status != MEASURED}
+    broken = {name: each for name, each in tensors.items() if not each.measured}
     if broken:
         name, first = next(iter(broken.items()))
         place = f"{name}: " if name else ""

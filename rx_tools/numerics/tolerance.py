@@ -27,9 +27,9 @@ class Tolerance:
         """The largest accepted deviation."""
         return self.atol + self.rtol * reference_max_abs
 
-    def accepts(self, errors: Mapping[str, float]) -> bool:
+    def accepts(self, errors: Mapping[str, Any]) -> bool:
         """Whether measured figures lie within it; NaN, missing or impossible figures do not."""
-        if not errors or inconsistency(errors):
+        if inconsistency(errors):
             return False
         close = errors["max_abs_error"] <= self.limit(errors["reference_max_abs"])
         return close and (self.min_cosine is None or errors["cosine_similarity"] >= self.min_cosine)

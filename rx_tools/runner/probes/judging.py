@@ -35,7 +35,7 @@ def judged_update(
             "atol": tolerance.atol, "rtol": tolerance.rtol, "min_cosine": tolerance.min_cosine,
         },
     }  # fmt: skip
-    if not errors:
+    if not errors.measured:
         missing = not errors.tensors or "reference is zero" in errors.reason
         answer = unproven if missing else contradicted
         return answer(probe, errors.reason, figures)

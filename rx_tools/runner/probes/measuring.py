@@ -73,7 +73,7 @@ class Compared:
     def figures(self) -> dict[str, Any]:
         """Plain JSON."""
         worst = min(
-            (each["cosine_similarity"] for each in self.errors.tensors.values() if each),
+            (each["cosine_similarity"] for each in self.errors.tensors.values() if each.measured),
             default=None,
         )
         return {

@@ -79,7 +79,7 @@ class PinnedUpdates:
                 f"the pinned updates are for rate {self.learning_rate}, not {learning_rate}"
             )
         errors = parity_errors(gradient, self.gradient)
-        if not (errors and errors["relative_l2_error"] <= SAME_GRADIENT):
+        if not (errors.measured and errors["relative_l2_error"] <= SAME_GRADIENT):
             raise UnverifiedError(
                 "the pinned updates belong to another gradient",
                 where=errors.reason or f"relative distance {errors['relative_l2_error']:.3g}",

@@ -236,7 +236,7 @@ def record_path(
         name: reported(step.errors, questions.tolerance(word))
         for name in path.tolerances
         for word, step in measured.items()
-        if word in name and step.errors
+        if word in name and step.errors.measured
     }
     return {
         "id": path.id,
