@@ -144,7 +144,7 @@ def judge(
     recomputed = recompute(spec, record, evidence, statuses)
     problems = [
         *issue_problems(recomputed.decision.issues, record),
-        *score_problems(record, recomputed.means),
+        *score_problems(record, recomputed.means, retained_plan(evidence)),
     ]
     if worst(problem.status for problem in problems) is Status.PASSED:
         problems += agreement_problems(record, recomputed.decision)
@@ -213,9 +213,11 @@ def status_of(issue: Issue, record: Record) -> Status:
     return Status.INVALID if issue.row in MALFORMED else Status.PASSED
 
 
-def score_problems(record: Record, means: Mapping[Cell, Fraction]) -> Iterator[Problem]:
-    """Every stated score of a role and seed is the mean of its rows, to 1e-12."""
-    for cell, value, place in stated_scores(record):
+def score_problems(
+    record: Record, means: Mapping[Cell, Fraction], plan: JsonObject
+) -> Iterator[Problem]:
+    """Every stated score and loss of a role and seed is the mean of its rows, to 1e-12."""
+    for cell, value, place in stated_scores(record, plan):
         mean = means.get(cell)
         if mean is None:
             continue

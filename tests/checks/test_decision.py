@@ -212,6 +212,18 @@ def test_a_stated_score_is_the_mean_of_its_rows_to_1e_12():
     assert (result.status, codes(result)) == (Status.FAILED, ["RX442"])
 
 
+def test_a_loss_record_is_the_mean_of_its_rows_where_the_plan_names_the_arm():
+    record, evidence = retained(rows())
+    arm = {"name": "treatment_lr3e-4_seed1", "role": "treatment", "seed": 1}
+    plan = {"evaluation": {"metric": METRIC}, "arms": [{**arm, "phase": "confirmation"}]}
+    file = EvidenceFile.of_bytes("plan.json", "effective_config", json.dumps(plan).encode())
+    with_plan = Evidence({**evidence.files, file.name: file})
+    for value, status in [(2.0, Status.PASSED), (2.00001, Status.FAILED), (None, Status.INVALID)]:
+        record["loss_eval"] = {"arms": {arm["name"]: {"value": value}}}
+        assert judged(record, with_plan).status is status
+        assert judged(record, evidence).status is Status.PASSED
+
+
 def test_a_running_record_has_nothing_to_agree_with():
     record, evidence = retained(rows())
     del record["verdict"], record["outcome_reason"]

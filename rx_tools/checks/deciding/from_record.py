@@ -3,13 +3,15 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from rx_tools.checks.deciding.cell_items import Cell
 from rx_tools.checks.deciding.circumstances import Circumstances
 from rx_tools.checks.deciding.issues import Issue
 from rx_tools.checks.deciding.observation_rows import strictly
 from rx_tools.checks.deciding.rule import READINGS, named
 from rx_tools.checks.rows import RowError, rows_of
 from rx_tools.model.evidence import EvidenceFile
-from rx_tools.model.json import JsonObject, as_list, as_object
+from rx_tools.model.json import JsonObject, as_list, as_object, is_integer
+from rx_tools.model.json_path import below
 from rx_tools.model.record import Record
 from rx_tools.model.spec import Spec
 
@@ -164,11 +166,29 @@ def manifest_items(items: JsonObject, evidence: Files) -> list[str] | None:
     return ids_in(evidence, ref)
 
 
-def stated_scores(record: Record) -> Iterator[tuple[tuple[str, str, int], float, str]]:
-    """Every score of `evaluation` that belongs to a role and a seed: cell, value, place."""
+def stated_scores(record: Record, plan: JsonObject) -> Iterator[tuple[Cell, Any, str]]:
+    """Every figure that must be the mean of a cell's rows: cell, value, place.
+
+    These are the scores of a role and a seed, and, where the plan says which role and seed an arm
+    is, the values of the loss record.
+    """
     for index, value in enumerate(as_list(record.section("evaluation").get("scores"))):
-        score: Any = as_object(value)
-        seed = score.get("seed")
-        if named(score.get("metric")) and named(score.get("arm")) and type(seed) is int:
-            cell = (score["metric"], score["arm"], seed)
+        score = as_object(value)
+        cell = cell_of(score.get("metric"), score.get("arm"), score.get("seed"))
+        if cell is not None:
             yield cell, score.get("value"), f"$.evaluation.scores[{index}].value"
+    metric = as_object(plan.get("evaluation")).get("metric")
+    losses = as_object(record.section("loss_eval").get("arms"))
+    for value in as_list(plan.get("arms")):
+        arm = as_object(value)
+        name, cell = arm.get("name"), cell_of(metric, arm.get("role"), arm.get("seed"))
+        if arm.get("phase") == "confirmation" and cell and isinstance(name, str) and name in losses:
+            place = below("$.loss_eval.arms", name, "value")
+            yield cell, as_object(losses[name]).get("value"), place
+
+
+def cell_of(metric: object, role: object, seed: object) -> Cell | None:
+    """A cell, if all three parts are there."""
+    if named(metric) and named(role) and is_integer(seed):
+        return metric, role, seed
+    return None
