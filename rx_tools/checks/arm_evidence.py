@@ -167,17 +167,19 @@ def config_problems(
     seen = {setting(key): value for key, value in actual.items()}
     place = below(path, "actual_config")
     requests = as_object(arm.get("optimizer_config"))
-    if not requests and seen == {}:
-        yield Problem(Status.UNVERIFIED, "RX324", f"{label}: actual_config is not recorded.", place)
-    for key, requested in requests.items():
-        wanted: Any = requested
-        if is_frozen(requested):
-            wanted = context.selected(as_text(arm.get("name")))
+    hidden = [key for key in requests if seen.get(setting(key)) is None]
+    if hidden or not actual:
+        message = f"{label}: {', '.join(hidden) or 'actual_config'} not exposed by the server."
+        yield Problem(Status.UNVERIFIED, "RX324", message, place)
+    for key in requests:
         found = seen.get(setting(key))
-        if wanted is None or found is None:
-            what = "is not exposed by the server" if found is None else "is not selected yet"
-            yield Problem(Status.UNVERIFIED, "RX324", f"{label}: {key} {what}.", place)
-        elif not settings_agree(found, wanted):
+        wanted: Any = requests[key]
+        if is_frozen(wanted):
+            wanted = context.selected(as_text(arm.get("name")))
+        if wanted is None:
+            message = f"{label}: {key} is not selected yet."
+            yield Problem(Status.UNVERIFIED, "RX324", message, place)
+        elif found is not None and not settings_agree(found, wanted):
             message = f"{label}: {key} is {found!r}, requested {wanted!r}."
             yield Problem(Status.FAILED, "RX325", message, place)
 
