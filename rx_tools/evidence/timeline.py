@@ -156,12 +156,21 @@ def replay(arm: ArmTimeline, line: LedgerLine) -> None:
         case "arm_restored":
             replay_restore(arm, line)
         case "optimizer_checked":
-            arm.checks[line.data.get("after_restore")].append(line.seq)
+            note_check(arm, line)
         case "arm_finished":
             expect(arm, line, "steps", arm.surviving)
             arm.finished = line
         case "arm_scored":
             arm.scored.append(line.seq)
+
+
+def note_check(arm: ArmTimeline, line: LedgerLine) -> None:
+    """The optimizer was seen after a restore, which is a number."""
+    number = line.data.get("after_restore")
+    if isinstance(number, int):
+        arm.checks[number].append(line.seq)
+    else:
+        arm.faults.append(f"line {line.seq}: after_restore is {number!r}, no number")
 
 
 def replay_update(arm: ArmTimeline, line: LedgerLine) -> None:

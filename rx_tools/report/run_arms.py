@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 from rx_tools.evidence.ledger_line import LedgerLine
-from rx_tools.model.json import as_text, is_integer, is_number
+from rx_tools.model.json import as_list, as_text, is_integer, is_number
 from rx_tools.planning.plan import Plan, PlannedArm
 
 
@@ -151,7 +151,7 @@ def why_stopped(lines: Sequence[LedgerLine]) -> str:
 def cleared_by(lines: Sequence[LedgerLine], arm: str) -> int | None:
     """The newest clearance that names the arm."""
     issued = [line.data for line in lines if line.event == "clearance_issued"]
-    numbers = [data.get("clearance") for data in issued if arm in (data.get("arms") or ())]
+    numbers = [data.get("clearance") for data in issued if arm in as_list(data.get("arms"))]
     return next((number for number in reversed(numbers) if is_integer(number)), None)
 
 

@@ -65,7 +65,9 @@ class GridView:
 def gate_views(plan: Plan, lines: Sequence[LedgerLine]) -> tuple[GateView, ...]:
     """The gates that were judged or that the plan foresees, in the order of every report."""
     judged = {as_text(line.data.get("gate")): line for line in lines if line.event == "gate_judged"}
-    accepted = {line.data.get("gate") for line in lines if line.event == "unverified_accepted"}
+    accepted = {
+        as_text(line.data.get("gate")) for line in lines if line.event == "unverified_accepted"
+    }
     planned = {as_text(gate.get("check")): gate for gate in plan.gates}
     known = [gate.value for gate in Gate]
     for line in lines:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rx_tools.checks.shape import judge_shape
 from rx_tools.errors import IntegrityError, RxError
 from rx_tools.evidence.budget import Budget, budget_of
 from rx_tools.evidence.digest import sha256_of
@@ -16,9 +17,11 @@ from rx_tools.evidence.layout import MANIFEST
 from rx_tools.evidence.ledger_line import LedgerLine
 from rx_tools.evidence.ledger_reading import LedgerReading, read_ledger
 from rx_tools.evidence.run_dir import RunDir
+from rx_tools.evidence.strict_json import read_document
 from rx_tools.evidence.tree import open_tree
 from rx_tools.model.json import as_list, as_object, as_text
 from rx_tools.model.record import Record
+from rx_tools.model.result import Finding, Level
 from rx_tools.planning import evidence_names as names
 from rx_tools.planning.plan import Plan
 from rx_tools.report.liveness import is_held
@@ -143,13 +146,19 @@ def look(run: RunDir) -> RunView:
 
 
 def plan_of(run: RunDir) -> Plan:
-    """The plan; a file that is none is named."""
-    try:
-        return run.plan
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    """The plan; a file that is none is named, with the first place that is wrong."""
+    path = run.path / "plan.json"
+    wrong = [one for one in judge_shape(read_document(path).value, "plan", "plan") if is_error(one)]
+    if wrong:
         raise IntegrityError(
-            f"is no plan ({type(error).__name__}: {error})", where=str(run.path / "plan.json")
-        ) from error
+            f"is no plan: {wrong[0].json_path}: {wrong[0].message}", where=str(path)
+        )
+    return run.plan
+
+
+def is_error(finding: Finding) -> bool:
+    """Whether a finding is more than a warning."""
+    return finding.level is Level.ERROR
 
 
 def bundle_beside(place: Path) -> Path | None:
