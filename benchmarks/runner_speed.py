@@ -55,7 +55,7 @@ def engine_seconds(data: PreparedData, steps: int) -> float:
     base, config = tiny(), LoraConfig(32)
     adapter = lora.fresh(base, config, 0)
     engine, kind = Engine(base), optimizers.checked_config({"type": "adamw"})
-    model = LiveModel("m", "s", "tiny", config, adapter, kind, optimizers.fresh(kind, adapter))
+    model = LiveModel("m", "s", "tiny", config, adapter, kind, optimizers.fresh(kind))
     settings = optimizers.checked_settings("adamw", {**ADAMW, "learning_rate": RATE})
     start = perf_counter()
     for step in range(steps):

@@ -39,7 +39,7 @@ def alone(batches: list[list[Example]]) -> float:
     """Seconds per step of the engine in this process."""
     engine, config = Engine(tiny()), LoraConfig(RANK)
     adapter = fresh(engine.base, config, 0)
-    optimizer = optimizers.fresh({"type": "adamw"}, adapter)
+    optimizer = optimizers.fresh({"type": "adamw"})
     begin = perf_counter()
     for batch in batches:
         gradients = engine.run(config, adapter, batch, backward=True).gradients

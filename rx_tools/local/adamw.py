@@ -1,7 +1,7 @@
 """AdamW with decoupled weight decay and bias correction (Loshchilov and Hutter, 2019)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -12,7 +12,7 @@ Array = NDArray[np.float32]
 
 @dataclass(slots=True)
 class AdamW:
-    """First and second moments of every tensor, float32, and the number of steps taken."""
+    """First and second moments by tensor, float32, zero before the first of the steps taken."""
 
     type: ClassVar[str] = "adamw"
     defaults: ClassVar[Mapping[str, float]] = {
@@ -24,15 +24,9 @@ class AdamW:
         "grad_clip_norm": 0.0,
     }
 
-    step: int
-    moments: dict[str, Array]
+    step: int = 0
+    moments: dict[str, Array] = field(default_factory=dict)
     last: Mapping[str, float] | None = None
-
-    @classmethod
-    def fresh(cls, adapter: Mapping[str, Array]) -> "AdamW":
-        """No step taken: every moment is zero."""
-        del adapter
-        return cls(0, {})
 
     def update(
         self, adapter: Mapping[str, Array], gradients: Mapping[str, Array],

@@ -35,14 +35,17 @@ def read_adapter(content: bytes, like: Adapter) -> Adapter:
     return {name: adapter[name] for name in like}
 
 
-def read_optimizer(content: bytes, adapter: Adapter) -> Optimizer:
-    """The optimizer as it was saved, its step count and moments included."""
+def read_optimizer(content: bytes) -> Optimizer:
+    """The optimizer as it was saved: step count, moments, and the settings of the last step."""
     moments, note = _unpack(content)
     if note.get("type") not in optimizers.KINDS:
         raise OperationFailedError("the checkpoint's optimizer is of an unknown type")
-    optimizer = optimizers.fresh({"type": note["type"]}, adapter)
-    optimizer.step, optimizer.moments = int(note["step"]), moments
-    optimizer.last = json.loads(note.get("last", "null"))
+    optimizer = optimizers.fresh({"type": note["type"]})
+    try:
+        optimizer.step, optimizer.moments = int(note["step"]), moments
+        optimizer.last = json.loads(note.get("last", "null"))
+    except (KeyError, ValueError) as error:
+        raise _damaged(error) from error
     return optimizer
 
 
@@ -50,9 +53,11 @@ def _unpack(content: bytes) -> tuple[Adapter, dict[str, str]]:
     try:
         return tensors.unpack(content)
     except (ValueError, KeyError, TypeError) as error:
-        raise OperationFailedError(
-            f"the checkpoint is damaged: {error}", Category.SERVER
-        ) from error
+        raise _damaged(error) from error
+
+
+def _damaged(error: Exception) -> OperationFailedError:
+    return OperationFailedError(f"the checkpoint is damaged: {error}", Category.SERVER)
 
 
 def _peft_config(model: LiveModel) -> bytes:

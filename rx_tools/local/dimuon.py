@@ -9,7 +9,7 @@ epsilon     1e-7 in the normalization; precision float32; no weight decay
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -31,7 +31,7 @@ POLAR_EXPRESS = (
 
 @dataclass(slots=True)
 class Dimuon:
-    """Momentum of every tensor, float32, and the number of steps taken."""
+    """Momentum by tensor, float32, which the first gradient seeds, and the steps taken."""
 
     type: ClassVar[str] = "dimuon"
     defaults: ClassVar[Mapping[str, float]] = {
@@ -40,15 +40,9 @@ class Dimuon:
         "grad_clip_norm": 0.0,
     }
 
-    step: int
-    moments: dict[str, Array]
+    step: int = 0
+    moments: dict[str, Array] = field(default_factory=dict)
     last: Mapping[str, float] | None = None
-
-    @classmethod
-    def fresh(cls, adapter: Mapping[str, Array]) -> "Dimuon":
-        """No step taken: the first gradient will seed the momentum."""
-        del adapter
-        return cls(0, {})
 
     def update(
         self, adapter: Mapping[str, Array], gradients: Mapping[str, Array],

@@ -7,7 +7,7 @@ from rx_tools.local import archive, optimizers
 from rx_tools.local.checkpoints import Address, Facts, Kind, parse_address
 from rx_tools.local.creation import place
 from rx_tools.local.http import Request, Response, answer, text, whole
-from rx_tools.local.lora import Adapter, LoraConfig
+from rx_tools.local.lora import LoraConfig
 from rx_tools.local.models import LiveModel
 from rx_tools.local.optimizers import Optimizer
 from rx_tools.local.refusals import OperationFailedError
@@ -43,9 +43,9 @@ def _load_new(
     )
     config = optimizers.checked_config(wanted)
     adapter = service.adapter(address, lora)
-    optimizer = optimizers.fresh(config, adapter)
+    optimizer = optimizers.fresh(config)
     if with_optimizer and config == dict(facts.optimizer):
-        optimizer = _saved_optimizer(service, address, facts, adapter)
+        optimizer = _saved_optimizer(service, address, facts)
     model = LiveModel(model_id, session.session_id, base, lora, adapter, config, optimizer)
     service.add(session, model, body.get("user_metadata"))
     return _loaded(address, model_id)
@@ -61,20 +61,18 @@ def _load_into(service: Service, model_id: str, body: Mapping[str, Any]) -> Resp
                 f"{address} holds the state of {facts.optimizer['type']}, "
                 f"this model has {model.optimizer_config['type']}"
             )
-        model.optimizer = _saved_optimizer(service, address, facts, adapter)
+        model.optimizer = _saved_optimizer(service, address, facts)
     else:
-        model.optimizer = optimizers.fresh(model.optimizer_config, adapter)
+        model.optimizer = optimizers.fresh(model.optimizer_config)
     model.adapter, model.gradients = adapter, {}
     return _loaded(address, model_id)
 
 
-def _saved_optimizer(
-    service: Service, address: Address, facts: Facts, adapter: Adapter
-) -> Optimizer:
+def _saved_optimizer(service: Service, address: Address, facts: Facts) -> Optimizer:
     if address.kind is not Kind.WEIGHTS:
         raise OperationFailedError(f"{address} holds no optimizer state")
-    saved = archive.read_optimizer(service.file(address, archive.OPTIMIZER), adapter)
-    cold = optimizers.fresh(facts.optimizer, adapter)
+    saved = archive.read_optimizer(service.file(address, archive.OPTIMIZER))
+    cold = optimizers.fresh(facts.optimizer)
     return service.faults.through(saved, lambda fault, state: fault.restored_state(state, cold))
 
 

@@ -62,9 +62,9 @@ def checked_config(asked: object) -> dict[str, object]:
     return dict(known)
 
 
-def fresh(config: Mapping[str, object], adapter: Mapping[str, Array]) -> Optimizer:
+def fresh(config: Mapping[str, object]) -> Optimizer:
     """An optimizer that has taken no step."""
-    return KINDS[str(config["type"])].fresh(adapter)
+    return KINDS[str(config["type"])]()
 
 
 def checked_settings(kind: str, asked: Mapping[str, object]) -> dict[str, float]:

@@ -117,7 +117,7 @@ class Service:
         adapter = lora.fresh(self.base, config, drawn)
         return LiveModel(
             model_id, session.session_id, base, config, adapter, optimizer,
-            optimizers.fresh(optimizer, adapter),
+            optimizers.fresh(optimizer),
         )  # fmt: skip
 
     def facts(self, model: LiveModel, ttl: int | None, metadata: object) -> Facts:

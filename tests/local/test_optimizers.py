@@ -28,7 +28,7 @@ def test_adamw_equals_torch_over_fifty_steps():
     theirs = torch.optim.AdamW(
         parameters.values(), lr=3e-3, betas=(0.9, 0.95), eps=1e-8, weight_decay=0.1
     )
-    ours = optimizers.fresh({"type": "adamw"}, weights)
+    ours = optimizers.fresh({"type": "adamw"})
     for step in range(1, 51):
         gradients = draw(step)
         weights = ours.update(weights, gradients, SETTINGS)
@@ -45,7 +45,7 @@ def test_dimuon_steps_are_nearly_orthogonal_and_scale_with_the_rate():
     gradients = {"b": source.standard_normal((256, 32), np.float32)}
     moved = {}
     for rate in (1e-3, 1e-1):
-        optimizer = optimizers.fresh({"type": "dimuon"}, weights)
+        optimizer = optimizers.fresh({"type": "dimuon"})
         settings = {"learning_rate": rate, "beta1": 0.9, "grad_clip_norm": 0.0}
         moved[rate] = -optimizer.update(weights, gradients, settings)["b"] / np.float32(rate)
     values = np.linalg.svd(moved[1e-3], compute_uv=False)
@@ -57,7 +57,7 @@ def test_dimuon_steps_are_nearly_orthogonal_and_scale_with_the_rate():
 
 def test_dimuon_seeds_its_momentum_from_the_first_gradient():
     weights, first, second = draw(0), draw(1), draw(2)
-    optimizer = optimizers.fresh({"type": "dimuon"}, weights)
+    optimizer = optimizers.fresh({"type": "dimuon"})
     settings = {"learning_rate": 1.0, "beta1": 0.9, "grad_clip_norm": 0.0}
     optimizer.update(weights, first, settings)
     optimizer.update(weights, second, settings)
@@ -84,7 +84,7 @@ def test_clipping_scales_the_whole_gradient_down_to_the_norm():
 @pytest.mark.parametrize("poison", [np.nan, np.inf, -np.inf])
 def test_a_gradient_that_is_not_finite_changes_neither_weights_nor_state(poison):
     adapter = draw(4)
-    optimizer = optimizers.fresh({"type": "adamw"}, adapter)
+    optimizer = optimizers.fresh({"type": "adamw"})
     model = LiveModel("m", "s", "b", LoraConfig(8), adapter, {"type": "adamw"}, optimizer)
     model.accumulate(draw(5) | {"c": np.full((5, 5), poison, np.float32)})
     assert model.step(SETTINGS) == {"update_successful:mean": 0.0}

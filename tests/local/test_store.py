@@ -79,7 +79,7 @@ def test_damaged_files_fail_with_a_sentence():
         with pytest.raises(OperationFailedError, match=r"damaged|does not fit"):
             read_adapter(damaged, adapter)
         with pytest.raises(OperationFailedError, match=r"damaged|unknown type"):
-            read_optimizer(damaged, adapter)
+            read_optimizer(damaged)
 
 
 def test_packed_tensors_are_safetensors():
