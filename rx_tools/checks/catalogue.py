@@ -44,7 +44,11 @@ GATES = (
 
 ALL = (*SPEC_RULES, *RECORD_RULES, *UPDATE_RULES, *GATES)
 
-OTHER_PAGES = ("rx_tools.evidence.strict_json", "rx_tools.checks.shape")
+OTHER_PAGES = (
+    "rx_tools.evidence.strict_json",
+    "rx_tools.checks.shape",
+    "rx_tools.evidence.ledger_rules",
+)
 """Modules that report codes of their own without being a check of this list."""
 
 

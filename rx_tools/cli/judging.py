@@ -1,7 +1,7 @@
 """From files to a report: read each strictly, tell its kind, judge it, place its findings."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from rx_tools.checks.documents import (
@@ -13,10 +13,11 @@ from rx_tools.checks.documents import (
 )
 from rx_tools.checks.kinds import Kind, kind_of
 from rx_tools.checks.record_rules.updates import judge_updates
-from rx_tools.errors import worst
+from rx_tools.errors import ExitCode, worst
 from rx_tools.evidence.gather import Found, update_number
+from rx_tools.evidence.ledger_rules import is_ledger, ledger_findings, line_of
 from rx_tools.evidence.retained import retained_evidence
-from rx_tools.evidence.strict_json import Document, UnreadableError, read_document
+from rx_tools.evidence.strict_json import Document, UnreadableError, read_bytes, read_document
 from rx_tools.model.record import Record
 from rx_tools.model.result import Finding, Level, Status
 from rx_tools.report.findings import FileReport, Placed, Report
@@ -36,10 +37,10 @@ class Read:
 
 @dataclass(slots=True)
 class Reading:
-    """What reading the files gave: documents, and reports on those that cannot be read."""
+    """What reading the files gave: documents, and reports on ledgers and unreadable files."""
 
     documents: list[Read] = field(default_factory=list)
-    unreadable: dict[Path, FileReport] = field(default_factory=dict)
+    reported: dict[Path, FileReport] = field(default_factory=dict)
     order: list[Path] = field(default_factory=list)
 
 
@@ -47,10 +48,14 @@ def read_all(found: Iterable[Found]) -> Reading:
     """Read every file; one that was not asked for by name is left out if its kind is unknown."""
     reading = Reading()
     for item in found:
+        if item.path.suffix == ".jsonl" and is_ledger_file(item.path):
+            reading.reported[item.path] = ledger_report(item.path)
+            reading.order.append(item.path)
+            continue
         try:
             document = read_document(item.path)
         except UnreadableError as error:
-            reading.unreadable[item.path] = unreadable(error)
+            reading.reported[item.path] = unreadable(error)
             reading.order.append(item.path)
             continue
         kind = kind_of(document.value)
@@ -58,6 +63,24 @@ def read_all(found: Iterable[Found]) -> Reading:
             reading.documents.append(Read(item.path, document, kind))
             reading.order.append(item.path)
     return reading
+
+
+def is_ledger_file(path: Path) -> bool:
+    """Whether this is the ledger of a run; a file that cannot be read is none."""
+    try:
+        return is_ledger(read_bytes(path))
+    except UnreadableError:
+        return False
+
+
+def ledger_report(path: Path) -> FileReport:
+    """The report on a ledger; a broken chain is a breach of integrity."""
+    findings = ledger_findings(read_bytes(path))
+    placed = tuple(Placed.of(item, (line_of(item), int(line_of(item) > 0))) for item in findings)
+    report = FileReport.of(str(path), Kind.LEDGER, status_of(findings), placed)
+    if any(finding.code == "RX502" for finding in findings):
+        return replace(report, exit_code=ExitCode.INTEGRITY)
+    return report
 
 
 def unreadable(error: UnreadableError) -> FileReport:
@@ -85,7 +108,7 @@ def judge_files(found: Iterable[Found], evidence: Path | None, updates: bool) ->
     for path, more in update_findings(series):
         findings[path] = unique([*findings[path], *more])
     reports = {read.path: report_on(read, findings[read.path]) for read in reading.documents}
-    reports |= reading.unreadable
+    reports |= reading.reported
     files = tuple(reports[path] for path in reading.order)
     codes = [file.exit_code for file in files]
     codes += [result.status.exit_code for result in answer.gates.values()]

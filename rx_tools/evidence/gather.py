@@ -59,11 +59,18 @@ def exists(path: Path) -> bool:
 
 
 def documents_in(folder: Path) -> Iterator[Path]:
-    """The JSON files below a folder, hidden ones left out, sorted by name."""
-    for path in sorted(folder.rglob("*.json")):
+    """The JSON files and ledgers below a folder, hidden ones left out, sorted by name."""
+    for path in sorted([*folder.rglob("*.json"), *folder.rglob("ledger.jsonl")]):
         inside = path.relative_to(folder)
-        if path.is_file() and not any(part.startswith(".") for part in inside.parts):
+        hidden = any(part.startswith(".") for part in inside.parts)
+        if path.is_file() and not hidden and not is_private(path, folder):
             yield path
+
+
+def is_private(path: Path, folder: Path) -> bool:
+    """Whether the file lies in the `work` folder of a run directory, which is never handed in."""
+    between = [parent for parent in path.parents if parent.is_relative_to(folder)]
+    return any(p.name == "work" and (p.parent / "run.json").is_file() for p in between)
 
 
 def update_number(path: Path) -> int | None:

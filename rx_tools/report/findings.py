@@ -83,6 +83,7 @@ WORST = {
     ExitCode.UNVERIFIED: Status.UNVERIFIED,
     ExitCode.FINDINGS: Status.FAILED,
     ExitCode.USAGE: Status.INVALID,
+    ExitCode.INTEGRITY: Status.INVALID,
     ExitCode.DISK: Status.INVALID,
 }
 

@@ -185,3 +185,10 @@ def test_validating_imports_no_heavy_module():
 def test_the_printed_report_is_what_its_schema_says():
     document = report(SPEC, RECORD)
     assert judge_shape(document, "validation-report", "report") == ()
+
+
+def test_private_files_of_a_run_directory_are_left_alone(tmp_path):
+    (tmp_path / "work").mkdir()
+    write(tmp_path, run={"schema": "urn:rx:schema:run:1"})
+    write(tmp_path / "work", state={"base_model": "m", "arms": [], "steps": "x"})
+    assert [file["kind"] for file in report(tmp_path)["files"]] == ["run"]
