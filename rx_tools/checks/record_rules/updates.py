@@ -133,14 +133,24 @@ def rewritten(before: Record, after: Record) -> Iterator[Finding]:
         if now.get(name, digest) != digest:
             message = f"{name!r} has other bytes than before"
             yield on_record("RX226", Level.ERROR, message, "$.evidence.files", "use a new name")
-    for kind, path, named in (
-        ("file", "$.evidence.files", lambda record: [file.name for file in record.files]),
-        ("checkpoint", "$.evidence.checkpoints", lambda r: [item.uri for item in r.checkpoints]),
-    ):
-        for name in dict.fromkeys(named(before)):
-            if name is not None and name not in named(after):
-                message = f"the {kind} {name!r} was posted and has vanished"
-                yield on_record("RX228", Level.ERROR, message, path)
+    yield from vanished("file", names_of(before), names_of(after), "$.evidence.files")
+    uris = [[item.uri for item in record.checkpoints] for record in (before, after)]
+    yield from vanished("checkpoint", uris[0], uris[1], "$.evidence.checkpoints")
+
+
+def names_of(record: Record) -> list[str | None]:
+    """The names of the evidence files that an update lists."""
+    return [file.name for file in record.files]
+
+
+def vanished(
+    kind: str, before: Sequence[str | None], after: Sequence[str | None], path: str
+) -> Iterator[Finding]:
+    """A finding for each name that was posted and is gone."""
+    for name in dict.fromkeys(before):
+        if name is not None and name not in after:
+            message = f"the {kind} {name!r} was posted and has vanished"
+            yield on_record("RX228", Level.ERROR, message, path)
 
 
 def digests(record: Record) -> Mapping[str, str]:
