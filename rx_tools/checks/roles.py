@@ -24,7 +24,12 @@ def role_of(arm: Arm, roles: Sequence[str]) -> str | None:
         return stated
     if arm.name in roles:
         return arm.name
-    words = {word.lower() for word in WORDS.findall(arm.name or "")}
+    return role_in_name(arm.name or "", roles)
+
+
+def role_in_name(name: str, roles: Sequence[str]) -> str | None:
+    """The one role that the name contains as a word, `None` when there is none or several."""
+    words = {word.lower() for word in WORDS.findall(name)}
     found = [role for role in roles if role.lower() in words]
     return found[0] if len(found) == 1 else None
 

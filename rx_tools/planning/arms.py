@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from rx_tools.checks.roles import role_in_name
 from rx_tools.model.json import JsonObject, as_list, as_object, as_text, is_integer, is_number
 from rx_tools.model.names import ArmName, Role
 from rx_tools.planning.optimizers import planned_optimizer, restoration_entries
@@ -10,7 +11,6 @@ from rx_tools.planning.plan import Grid, PlannedArm
 from rx_tools.planning.questions import Inquiry
 
 SEED_IN_NAME = re.compile(r"(?:^|[_-])(?:seed|s)(\d+)(?:$|[_-])")
-WORDS = re.compile(r"[A-Za-z]+")
 
 
 def roles_of(spec: JsonObject) -> tuple[str, ...]:
@@ -23,13 +23,6 @@ def roles_of(spec: JsonObject) -> tuple[str, ...]:
 def phase_of(arm: JsonObject) -> str:
     """`selection` where the spec says so, else `confirmation`."""
     return "selection" if as_text(arm.get("phase")) == "selection" else "confirmation"
-
-
-def role_in_name(name: str, roles: Sequence[str]) -> str | None:
-    """The one role that the name contains as a word, None when there is none or several."""
-    words = {word.lower() for word in WORDS.findall(name)}
-    found = [role for role in roles if role.lower() in words]
-    return found[0] if len(found) == 1 else None
 
 
 def seed_of(arm: JsonObject) -> int | None:

@@ -2,11 +2,11 @@
 
 import re
 
+from rx_tools.checks.margin_reading import reading_of
 from rx_tools.model.json import JsonObject, as_list, as_object, as_text, is_integer, is_number
 from rx_tools.planning.plan import DataPlan, Schedule
 from rx_tools.planning.questions import Inquiry
 
-BELOW = re.compile(r"below\s+([-\u2212]?)\s*(\d+(?:\.\d+)?(?:e-?\d+)?)", re.IGNORECASE)
 RENDERER = re.compile(r"renderer(?:_name)?\s*[=:(]\s*['\"]?([a-z0-9_]+)")
 SPLIT_SEED = re.compile(r"random\.Random\((\d+)\)\.shuffle\((\w+)\)")
 SEED_SHUFFLE = re.compile(r"random\.Random\(\s*SEED\s*\)\.shuffle\(")
@@ -17,27 +17,14 @@ RECIPE = "tinker_cookbook.recipes.chat_sl.train"
 SDK_LOOP = re.compile(r"\.optim_step\(\s*\w+")
 
 
-def reading_of(spec: JsonObject, margin: float) -> str | None:
-    """`band` where failure is stated below −m, `margin` where below m; None when it is not."""
-    if margin <= 0:
-        return "margin"
-    signs = {
-        bool(sign)
-        for sign, number in BELOW.findall(as_text(spec.get("success_criterion")))
-        if float(number) == margin
-    }
-    if len(signs) != 1:
-        return None
-    return "band" if signs.pop() else "margin"
-
-
 def readings_of(spec: JsonObject, inquiry: Inquiry) -> dict[str, str | None]:
     """Criterion → reading; None keeps both readings in view and decides only where they agree."""
     criteria = as_list(as_object(spec.get("decision_rule")).get("criteria"))
+    prose = as_text(spec.get("success_criterion"))
     readings: dict[str, str | None] = {}
     for criterion in map(as_object, criteria):
         name, margin = as_text(criterion.get("id")), criterion.get("margin")
-        derived = reading_of(spec, float(margin)) if is_number(margin) else None
+        derived = reading_of(prose, float(margin)) if is_number(margin) else None
         readings[name] = inquiry.resolve(
             f"readings.{name}",
             derived,
