@@ -1,12 +1,11 @@
 """One worker; operations of one model run in the order of their sequence numbers."""
 
 import queue
-import sys
-import traceback
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from threading import Lock, Thread
 
+from rx_tools.local.complaints import complain
 from rx_tools.local.futures import Future, FutureTable, failure
 from rx_tools.local.http import Response
 from rx_tools.local.refusals import Category, HttpRefusalError, OperationFailedError
@@ -105,5 +104,5 @@ def _outcome(work: Work) -> Response:
     except HttpRefusalError as error:
         return failure(error.sentence, Category.USER)
     except Exception as error:  # the service must outlive any fault of one operation
-        traceback.print_exc(file=sys.stderr)
+        complain()
         return failure(f"internal error: {type(error).__name__}: {error}", Category.SERVER)

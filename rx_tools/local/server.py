@@ -3,12 +3,12 @@
 import hmac
 import sys
 import time
-import traceback
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from rx_tools.local import routes
+from rx_tools.local.complaints import complain
 from rx_tools.local.http import Request, Response, refusal
 from rx_tools.local.refusals import Category, HttpRefusalError, OperationFailedError
 from rx_tools.local.service import Service
@@ -43,7 +43,7 @@ class Server(ThreadingHTTPServer):
         """A connection that broke is the client's business."""
         del request, client_address
         if not isinstance(sys.exc_info()[1], ConnectionError | TimeoutError):
-            traceback.print_exc(file=sys.stderr)
+            complain()
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -75,7 +75,7 @@ class Handler(BaseHTTPRequestHandler):
             status = 404 if error.category is Category.USER else 500
             response = refusal(HttpRefusalError(status, error.sentence))
         except Exception as error:  # the service must outlive any fault of one request
-            traceback.print_exc(file=sys.stderr)
+            complain()
             response = refusal(HttpRefusalError(500, f"internal error: {type(error).__name__}"))
         self._send(response)
         path = urlsplit(self.path).path

@@ -20,6 +20,8 @@ from rx_tools.runner.service import (
 
 _LOST_ANSWER = re.compile(r"Error retrieving result: .*status (400|404)", re.DOTALL)
 
+_INTERNALS = re.compile(r" (for|with status \d+ for) self\.request_id=.*")
+
 CAPACITY_PHRASE = "capacity exhausted"
 """A failed creation future says `trainer capacity exhausted` under HTTP 200."""
 
@@ -70,13 +72,19 @@ def classify(error: BaseException, doing: Doing) -> ServiceError:
     """The runner's error for an exception that the SDK raised while `doing`."""
     if isinstance(error, ServiceError):
         return error
-    message = " ".join(str(error).split())[:400]
+    message = _message(error)
     status = getattr(error, "status_code", None)
     if isinstance(status, int):
         return from_status(status, message, doing)
     if hasattr(error, "category"):
         return _from_failed_future(message, str(error.category), doing)
     return _kind_of(error)(f"{doing}: {type(error).__name__}: {message}")
+
+
+def _message(error: BaseException) -> str:
+    """The server's own words; what the SDK says of its internals around them is left out."""
+    text = " ".join(str(error).split())
+    return _INTERNALS.sub("", text).removeprefix("Request failed: ")[:400]
 
 
 def _kind_of(error: BaseException) -> type[ServiceError]:
