@@ -7,7 +7,7 @@ from typing import Any
 from rx_tools.errors import IntegrityError
 from rx_tools.evidence.attestation import check, judged_statement, public_key
 from rx_tools.evidence.claim import Claim, State, contradicted, incomplete, verified
-from rx_tools.evidence.digest import chunks_of
+from rx_tools.evidence.digest import read_file
 from rx_tools.evidence.ssh_signature import ssh_check
 from rx_tools.evidence.verify import Verification
 from rx_tools.model.json import as_object
@@ -52,13 +52,8 @@ def signed_predicate(bundle: Path, key: Path, root: str) -> Mapping[str, Any]:
     """The predicate of the attestation beside a bundle, in whichever form it is."""
     envelope = beside(bundle, ENVELOPE)
     if envelope.exists():
-        return check(read(envelope), public_key(key), root, envelope.name).predicate
-    payload = read(beside(bundle, STATEMENT))
+        return check(read_file(envelope), public_key(key), root, envelope.name).predicate
+    payload = read_file(beside(bundle, STATEMENT))
     signature = beside(bundle, SSH_SIGNATURE)
     ssh_check(payload, signature, key.read_text(), signature.name)
     return judged_statement(payload, root, signature.name)
-
-
-def read(path: Path) -> bytes:
-    """The bytes of a regular file."""
-    return b"".join(chunks_of(path))

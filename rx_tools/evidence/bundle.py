@@ -13,7 +13,7 @@ from rx_tools.errors import IntegrityError, UnverifiedError
 from rx_tools.evidence.archive import zip_bytes
 from rx_tools.evidence.canonical import document
 from rx_tools.evidence.contents import collect, evidence_kinds, is_in, json_object
-from rx_tools.evidence.digest import sha256_of
+from rx_tools.evidence.digest import Files, sha256_of
 from rx_tools.evidence.folders import locked, sync_folder, try_lock
 from rx_tools.evidence.layout import (
     BUNDLE,
@@ -92,12 +92,14 @@ def root_digest(run_dir: Path) -> Sha256:
 
 def packed(contents: Mapping[str, bytes]) -> dict[str, bytes]:
     """The contents with `bundle.json` and the manifest, sorted by path."""
-    described = {**contents, BUNDLE: document(description(contents))}
-    digests = {path: sha256_of(data) for path, data in described.items()}
-    return dict(sorted({**described, MANIFEST: manifest_text(digests)}.items()))
+    files = Files(contents)
+    description_bytes = document(description(files))
+    digests = {path: files.sha256(path) for path in files} | {BUNDLE: sha256_of(description_bytes)}
+    sealed = {**contents, BUNDLE: description_bytes, MANIFEST: manifest_text(digests)}
+    return dict(sorted(sealed.items()))
 
 
-def description(contents: Mapping[str, bytes]) -> dict[str, Any]:
+def description(contents: Files) -> dict[str, Any]:
     """`bundle.json`: what lies in the bundle and which documents carry it."""
     run, ledger = json_object(contents, RUN), judge_ledger(contents[LEDGER])
     kinds = evidence_kinds(Record.of(json_object(contents, RECORD)))
@@ -108,15 +110,15 @@ def description(contents: Mapping[str, bytes]) -> dict[str, Any]:
         "experiment": run.get("experiment"),
         "rehearsal": run.get("rehearsal"),
         "ledger_head": {"count": ledger.head.count, "sha256": ledger.head.sha256},
-        "digests": {KIND_OF[p]: sha256_of(contents[p]) for p in sorted(KIND_OF) if p in contents},
+        "digests": {KIND_OF[p]: contents.sha256(p) for p in sorted(KIND_OF) if p in contents},
         "files": [
             {
                 "name": path,
                 "kind": kind_of(path, kinds),
                 "size": len(contents[path]),
-                "sha256": sha256_of(contents[path]),
+                "sha256": contents.sha256(path),
             }
-            for path in sorted(contents)
+            for path in sorted(contents.keys() - {BUNDLE, MANIFEST})
         ],
     }
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from rx_tools.errors import IntegrityError, UnverifiedError
 from rx_tools.evidence.budget import Budget, require_room
-from rx_tools.evidence.digest import chunks_of, sha256_of
+from rx_tools.evidence.digest import read_file, sha256_of
 from rx_tools.evidence.layout import (
     CLEARANCE_NAME,
     EVIDENCE,
@@ -81,7 +81,7 @@ def is_clearance(path: Path) -> bool:
 
 def read(path: Path) -> bytes:
     """The bytes of a regular file, never through a link."""
-    return b"".join(chunks_of(path))
+    return read_file(path)
 
 
 def snapshot(ledger: bytes, place: Path) -> bytes:

@@ -3,7 +3,7 @@
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from rx_tools.errors import IntegrityError
@@ -25,6 +25,26 @@ def sha256_file(path: Path) -> Sha256:
     for chunk in chunks_of(path):
         digest.update(chunk)
     return Sha256(digest.hexdigest())
+
+
+class Files(dict[str, bytes]):
+    """Path → bytes; each digest is taken once. Not to be changed after the first digest."""
+
+    def __init__(self, files: Mapping[str, bytes]) -> None:
+        super().__init__(files)
+        self._digests: dict[str, Sha256] = {}
+
+    def sha256(self, path: str) -> Sha256:
+        """The digest of one file."""
+        if path not in self._digests:
+            self._digests[path] = sha256_of(self[path])
+        return self._digests[path]
+
+
+def read_file(path: Path) -> bytes:
+    """All bytes of a regular file at once, never through a symbolic link."""
+    with os.fdopen(open_regular(path), "rb", buffering=0) as file:
+        return file.readall()
 
 
 def chunks_of(path: Path) -> Iterator[bytes]:

@@ -6,7 +6,7 @@ from enum import StrEnum
 from hashlib import sha256
 from pathlib import Path
 
-from rx_tools.evidence.digest import ZEROS, chunks_of
+from rx_tools.evidence.digest import ZEROS, read_file
 from rx_tools.evidence.ledger_line import LedgerLine, ShapeError, parse
 from rx_tools.model.names import Sha256
 
@@ -68,7 +68,7 @@ class LedgerReading:
 
 def read_ledger(path: Path, *, run: str = "", head: Head | None = None) -> LedgerReading:
     """Read and check a ledger file; see `judge_ledger`. Raises only when it cannot be opened."""
-    return judge_ledger(b"".join(chunks_of(path)), run=run, head=head)
+    return judge_ledger(read_file(path), run=run, head=head)
 
 
 def judge_ledger(content: bytes, *, run: str = "", head: Head | None = None) -> LedgerReading:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rx_tools.errors import IntegrityError, UnverifiedError
 from rx_tools.evidence.archive import MAX_MEMBERS, MAX_UNPACKED, read_zip
-from rx_tools.evidence.digest import chunks_of
+from rx_tools.evidence.digest import Files, read_file
 from rx_tools.evidence.layout import BUNDLE, FOLDERS, MANIFEST, is_expected
 from rx_tools.evidence.names import fault_of, folded
 
@@ -18,7 +18,7 @@ class Tree:
     """The files of a bundle in memory, with the place they came from."""
 
     place: Path
-    files: Mapping[str, bytes]
+    files: Files
 
     def read(self, path: str) -> bytes:
         """The bytes of one file; `UnverifiedError` when it is not there."""
@@ -33,7 +33,7 @@ def open_tree(place: Path) -> Tree:
         raise IntegrityError("is a symbolic link", where=str(place))
     files = read_folder(place) if place.is_dir() else read_zip(place)
     check_paths(files, place)
-    return Tree(place, files)
+    return Tree(place, Files(files))
 
 
 def read_folder(place: Path) -> dict[str, bytes]:
@@ -44,7 +44,7 @@ def read_folder(place: Path) -> dict[str, bytes]:
         total += entry.stat(follow_symlinks=False).st_size
         if len(files) >= MAX_MEMBERS or total > MAX_UNPACKED:
             raise IntegrityError("holds more than any bundle", where=str(place))
-        files[path] = b"".join(chunks_of(Path(entry.path)))
+        files[path] = read_file(Path(entry.path))
     return files
 
 

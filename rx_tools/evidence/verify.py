@@ -1,13 +1,13 @@
 """A stranger's verification of a bundle: offline, and believing nothing that it says of itself."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from rx_tools.errors import ExitCode, IntegrityError, RxError, UnverifiedError
 from rx_tools.evidence.claim import Claim, State, contradicted, exit_code, incomplete, verified
 from rx_tools.evidence.contents import json_object
-from rx_tools.evidence.digest import sha256_of
+from rx_tools.evidence.digest import Files
 from rx_tools.evidence.layout import (
     LEDGER,
     MANIFEST,
@@ -70,12 +70,12 @@ def verify(place: Path, *, root: str = "") -> Verification:
         return Verification(Sha256(""), (contradicted("structure", error.what),))
     if MANIFEST not in files:
         raise UnverifiedError(f"is no bundle: there is no {MANIFEST}", where=str(place))
-    digest = sha256_of(files[MANIFEST])
+    digest = files.sha256(MANIFEST)
     claims = tuple(claims_of(files, digest, root))
     return Verification(digest, claims, run_id_of(files))
 
 
-def run_id_of(files: Mapping[str, bytes]) -> str:
+def run_id_of(files: Files) -> str:
     """The run that a bundle says it is of; empty where it does not say."""
     try:
         return as_text(json_object(files, RUN).get("run_id"))
@@ -83,7 +83,7 @@ def run_id_of(files: Mapping[str, bytes]) -> str:
         return ""
 
 
-def claims_of(files: Mapping[str, bytes], digest: Sha256, root: str) -> Iterator[Claim]:
+def claims_of(files: Files, digest: Sha256, root: str) -> Iterator[Claim]:
     """Level by level; a level that fails stops those that would stand on it."""
     if root:
         yield expected_root(digest, root)
@@ -105,7 +105,7 @@ def expected_root(digest: Sha256, root: str) -> Claim:
     return contradicted("root digest", f"is {digest}, expected was {root}")
 
 
-def document_claims(files: Mapping[str, bytes]) -> Iterator[Claim]:
+def document_claims(files: Files) -> Iterator[Claim]:
     """What the documents say about each other."""
     run, plan = json_object(files, RUN), json_object(files, PLAN)
     record = Record.of(json_object(files, RECORD))

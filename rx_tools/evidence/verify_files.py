@@ -7,7 +7,7 @@ from rx_tools.evidence.budget import Budget, require_room
 from rx_tools.evidence.bundle import description
 from rx_tools.evidence.claim import Claim, agree, contradicted, incomplete, verified
 from rx_tools.evidence.contents import expected_files, json_object
-from rx_tools.evidence.digest import sha256_of
+from rx_tools.evidence.digest import Files
 from rx_tools.evidence.layout import (
     BUNDLE,
     EVIDENCE,
@@ -23,7 +23,7 @@ from rx_tools.evidence.secrets import scan
 from rx_tools.model.json import as_list, as_object
 
 
-def verify_files(files: Mapping[str, bytes]) -> Iterator[Claim]:
+def verify_files(files: Files) -> Iterator[Claim]:
     """Completeness, digests and caps, from the bytes alone."""
     try:
         listed = parse_manifest(files[MANIFEST])
@@ -39,25 +39,25 @@ def verify_files(files: Mapping[str, bytes]) -> Iterator[Claim]:
     yield from verify_secrets(files)
 
 
-def differences(files: Mapping[str, bytes], listed: Mapping[str, str]) -> Iterator[Claim]:
+def differences(files: Files, listed: Mapping[str, str]) -> Iterator[Claim]:
     """Files that are missing, unlisted, or other than the manifest says."""
     for path in sorted(listed.keys() | (files.keys() - {MANIFEST})):
         if path not in files:
             yield contradicted(path, "is listed in the manifest, but missing")
         elif path not in listed:
             yield contradicted(path, "is not listed in the manifest")
-        elif (found := sha256_of(files[path])) != listed[path]:
+        elif (found := files.sha256(path)) != listed[path]:
             yield contradicted(path, f"has SHA-256 {found}, listed is {listed[path]}")
 
 
-def missing_documents(files: Mapping[str, bytes]) -> Iterator[Claim]:
+def missing_documents(files: Files) -> Iterator[Claim]:
     """The documents without which nothing more can be judged."""
     for name in (*REQUIRED, RECORD, BUNDLE):
         if name not in files:
             yield incomplete(name, "is missing")
 
 
-def verify_secrets(files: Mapping[str, bytes]) -> Iterator[Claim]:
+def verify_secrets(files: Files) -> Iterator[Claim]:
     """No file holds what looks like a credential."""
     hits = [(path, hit) for path, data in files.items() for hit in scan(data, {})[:1]]
     yield from (contradicted(path, f"holds a secret: {hit}") for path, hit in hits)
@@ -65,7 +65,7 @@ def verify_secrets(files: Mapping[str, bytes]) -> Iterator[Claim]:
         yield verified("secrets", f"nothing in {len(files)} files looks like a credential")
 
 
-def verify_caps(files: Mapping[str, bytes]) -> Claim:
+def verify_caps(files: Files) -> Claim:
     """10 MiB a file, 64 files, 40 MiB a run."""
     sizes = {path: len(data) for path, data in files.items() if path.startswith(f"{EVIDENCE}/")}
     try:
@@ -75,11 +75,10 @@ def verify_caps(files: Mapping[str, bytes]) -> Claim:
     return verified("caps", str(after))
 
 
-def verify_description(files: Mapping[str, bytes]) -> Iterator[Claim]:
+def verify_description(files: Files) -> Iterator[Claim]:
     """`bundle.json` says of every file and of the run what the files themselves say."""
     stated = json_object(files, BUNDLE)
-    contents = {path: data for path, data in files.items() if path not in (BUNDLE, MANIFEST)}
-    derived = description(contents)
+    derived = description(files)
     entries = {str(as_object(e).get("name")): e for e in as_list(stated.get("files"))}
     for entry in derived["files"]:
         if entries.get(entry["name"]) != entry:
@@ -94,7 +93,7 @@ def verify_description(files: Mapping[str, bytes]) -> Iterator[Claim]:
         yield verified(BUNDLE, "kinds, sizes, digests and the run are described as they are")
 
 
-def verify_record_files(files: Mapping[str, bytes]) -> Iterator[Claim]:
+def verify_record_files(files: Files) -> Iterator[Claim]:
     """The record is the newest update, and every file that it lists is there with its digest."""
     updates = sorted((p for p in files if p.startswith(f"{UPDATES}/")), key=update_number)
     numbers = [update_number(path) for path in updates]
@@ -105,8 +104,8 @@ def verify_record_files(files: Mapping[str, bytes]) -> Iterator[Claim]:
     if updates and files[updates[-1]] != files[RECORD]:
         yield contradicted(RECORD, f"is not the newest update, {updates[-1]}")
     for name, digest in expected_files(files[RECORD]).items():
-        data = files.get(in_evidence(name))
-        if data is None:
-            yield contradicted(in_evidence(name), "is listed by the record, but missing")
+        path = in_evidence(name)
+        if path not in files:
+            yield contradicted(path, "is listed by the record, but missing")
         elif digest:
-            yield agree(in_evidence(name), "SHA-256", digest, sha256_of(data))
+            yield agree(path, "SHA-256", digest, str(files.sha256(path)))

@@ -11,6 +11,7 @@ from rx_tools.checks.shape import judge_shape
 from rx_tools.checks.validation import judge_all
 from rx_tools.evidence.claim import Claim, beyond, contradicted, incomplete, verified
 from rx_tools.evidence.contents import evidence_kinds, json_object
+from rx_tools.evidence.digest import Files
 from rx_tools.evidence.layout import EVIDENCE, LEDGER, PLAN, RECORD, RUN, SPEC, UPDATES, in_evidence
 from rx_tools.evidence.timeline import Timeline
 from rx_tools.model.evidence import Evidence, EvidenceFile, inline_evidence
@@ -26,7 +27,7 @@ CLAIMING = ("supported", "refuted")
 TOLERANCE = 1e-9
 
 
-def verify_shapes(files: Mapping[str, bytes]) -> Iterator[Claim]:
+def verify_shapes(files: Files) -> Iterator[Claim]:
     """Every document against its schema; what a schema does not know is no contradiction."""
     updates = {path: Kind.RECORD for path in files if path.startswith(f"{UPDATES}/")}
     for path, kind in {**KINDS, **updates}.items():
@@ -38,7 +39,7 @@ def verify_shapes(files: Mapping[str, bytes]) -> Iterator[Claim]:
     yield verified("schemas", f"{len(KINDS) + len(updates)} documents were judged by theirs")
 
 
-def verify_gates(files: Mapping[str, bytes], record: Record, history: Timeline) -> Iterator[Claim]:
+def verify_gates(files: Files, record: Record, history: Timeline) -> Iterator[Claim]:
     """Each gate from spec, record and evidence; the bundle's own statements are only compared."""
     spec = Spec.of(json_object(files, SPEC))
     evidence = retained(files, record)
@@ -47,17 +48,20 @@ def verify_gates(files: Mapping[str, bytes], record: Record, history: Timeline) 
         yield gate_claim(gate, result, record, told.get(gate.value))
 
 
-def retained(files: Mapping[str, bytes], record: Record) -> Evidence:
+def retained(files: Files, record: Record) -> Evidence:
     """The evidence of a bundle, with the kinds that the record states."""
     kinds = evidence_kinds(record)
-    found = {
-        name: EvidenceFile.of_bytes(name, kinds.get(name, ""), data)
-        for path, data in files.items()
-        if path.startswith(f"{EVIDENCE}/")
-        for name in [path.partition("/")[2]]
-    }
-    ledger = EvidenceFile.of_bytes(LEDGER, "", files[LEDGER])
-    return Evidence({**inline_evidence(record.raw).files, LEDGER: ledger, **found})
+    names = [path.partition("/")[2] for path in files if path.startswith(f"{EVIDENCE}/")]
+    found = {name: evidence_file(files, in_evidence(name), kinds.get(name, "")) for name in names}
+    inline = {name: file for name, file in inline_evidence(record.raw).items() if name not in found}
+    return Evidence({**inline, LEDGER: evidence_file(files, LEDGER, ""), **found})
+
+
+def evidence_file(files: Files, path: str, kind: str) -> EvidenceFile:
+    """A file of the bundle as a judge reads it."""
+    data = files[path]
+    name = path.rpartition("/")[2]
+    return EvidenceFile(name, kind, files.sha256(path), len(data), lambda: data)
 
 
 def gate_claim(gate: Gate, result: Result, record: Record, told: object) -> Claim:
@@ -98,7 +102,7 @@ class PredictionRow(msgspec.Struct, gc=False):
     prediction: Totals
 
 
-def verify_losses(files: Mapping[str, bytes], record: Record) -> Iterator[Claim]:
+def verify_losses(files: Files, record: Record) -> Iterator[Claim]:
     """The held-out losses of the record, summed again from the predicted items."""
     section = record.section("loss_eval")
     stated = as_object(section.get("arms"))
@@ -118,9 +122,7 @@ def verify_losses(files: Mapping[str, bytes], record: Record) -> Iterator[Claim]
     yield verified("losses", f"{good} arms summed again from their predictions")
 
 
-def loss_rows(
-    files: Mapping[str, bytes], record: Record
-) -> tuple[dict[str, dict[str, Totals]], dict[str, str]]:
+def loss_rows(files: Files, record: Record) -> tuple[dict[str, dict[str, Totals]], dict[str, str]]:
     """Arm → item → totals, over all files of predictions; and what is wrong with a file."""
     decoder = msgspec.json.Decoder(PredictionRow)
     rows: dict[str, dict[str, Totals]] = defaultdict(dict)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rx_tools.evidence.claim import Claim, agree, beyond, contradicted, incomplete, verified
-from rx_tools.evidence.digest import sha256_of
+from rx_tools.evidence.digest import Files
 from rx_tools.evidence.layout import FOLDERS, LEDGER, PLAN, RUN, SPEC
 from rx_tools.evidence.ledger_line import LedgerLine
 from rx_tools.evidence.ledger_reading import LedgerReading
@@ -56,15 +56,15 @@ def verify_chain(reading: LedgerReading) -> Iterator[Claim]:
     yield beyond(LEDGER, "the times are those of the executor's own clock")
 
 
-def verify_announced(history: Timeline, files: Mapping[str, bytes]) -> Iterator[Claim]:
+def verify_announced(history: Timeline, files: Files) -> Iterator[Claim]:
     """What the ledger announced is there, unchanged, and was announced once."""
     good = 0
     for name, lines in sorted(history.announced.items()):
-        data = next((files[path] for path in places(name) if path in files), None)
+        path = next((path for path in places(name) if path in files), "")
         digests = {digest for _, digest in lines}
-        if data is None:
+        if not path:
             yield contradicted(name, f"ledger line {lines[0][0]} announced it, but it is missing")
-        elif digests != {sha256_of(data)}:
+        elif digests != {files.sha256(path)}:
             yield contradicted(name, f"ledger line {lines[-1][0]} announced another SHA-256")
         else:
             good += 1
@@ -88,11 +88,11 @@ def places(name: str) -> list[str]:
     return [name, *(f"{folder}/{name}" for folder in FOLDERS)]
 
 
-def verify_plan(history: Timeline, files: Mapping[str, bytes], plan: Mapping[str, Any]) -> Claim:
+def verify_plan(history: Timeline, files: Files, plan: Mapping[str, Any]) -> Claim:
     """The plan was frozen first, and is a plan for this spec."""
     if history.known_by(PLAN) > history.first_update:
         return contradicted(PLAN, "was not in the ledger before the first update")
-    return agree(PLAN, "the digest of its spec", plan.get("spec_sha256"), sha256_of(files[SPEC]))
+    return agree(PLAN, "the digest of its spec", plan.get("spec_sha256"), files.sha256(SPEC))
 
 
 def verify_order(history: Timeline, plan: Mapping[str, Any]) -> Iterator[Claim]:

@@ -55,13 +55,15 @@ QUERY = (
     r"|client_secret)="
 )
 
+AUTHORITY = r"://[^\s/@\"'<>?#]*@"
+
 OTHERS = {
     "private-key": ("-----BEGIN ", r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY"),
     "url-password": (
-        "://",
+        AUTHORITY,
         r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@\"'<>?#]{0,100}:[^\s/@\"'<>?#]{1,200}@",
     ),
-    "url-user": ("://", r"(?i:https?|ftp)://[^\s/:@\"'<>?#]{1,200}@"),
+    "url-user": (AUTHORITY, r"(?i:https?|ftp)://[^\s/:@\"'<>?#]{1,200}@"),
     "signed-url": (f"[?&;]{QUERY}", rf"[?&;]{QUERY}(?P<value>(?!\[)[^\s&\"'<>]{{6,}})"),
     "credential-header": (
         rf"{HEADER}{QUOTE}?\s*[:=]",

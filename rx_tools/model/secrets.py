@@ -142,11 +142,28 @@ def exact_patterns() -> dict[str, re.Pattern[bytes]]:
     return {name: re.compile(rule.encode()) for name, rule in {**tokens, **others}.items()}
 
 
+@cache
+def start_names() -> tuple[re.Pattern[bytes], tuple[tuple[str, ...], ...]]:
+    """An expression whose n-th group matches the n-th start, and the rules of each start."""
+    rules_of: dict[str, tuple[str, ...]] = {}
+    for name, (start, _) in (*TOKENS.items(), *OTHERS.items()):
+        rules_of[start] = (*rules_of.get(start, ()), name)
+    tokens = "|".join(f"({start})" for start, _ in TOKENS.values())
+    others = "|".join(
+        f"({start})" for start in dict.fromkeys(start for start, _ in OTHERS.values())
+    )
+    expression = f"(?:^|[^{WORD}])(?:{tokens})|{others}"
+    return re.compile(expression.encode()), tuple(rules_of.values())
+
+
 def around(data: bytes, start: int, end: int) -> Iterator[tuple[int, int, str]]:
     """The exact matches of a place where something may start."""
-    for name, rule in exact_patterns().items():
+    names, rules_of = start_names()
+    which = names.match(data, start, end)
+    for name in rules_of[(which.lastindex or 1) - 1] if which else ():
+        rule = exact_patterns()[name]
         if name in BEGIN_EARLIER:
-            match = rule.search(data, max(0, end - BEFORE), end + BEHIND)
+            match = rule.search(data, max(0, start - BEFORE), end + BEHIND)
         else:
             match = rule.match(data, start) or rule.match(data, start + 1)
         if match and not PLACEHOLDER.search(match[0]):

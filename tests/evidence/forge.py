@@ -7,6 +7,8 @@ from pathlib import Path
 
 from rx_tools.evidence.bundle import packed
 from rx_tools.evidence.canonical import compact, document
+from rx_tools.evidence.layout import MANIFEST
+from rx_tools.evidence.manifest import manifest_text
 from rx_tools.evidence.tree import open_tree
 
 TRUE = Path(__file__).parent / "corpus" / "rehearsal-0.1"
@@ -35,11 +37,15 @@ class Forge:
 
     def seal(self):
         contents = {
-            path: data
-            for path, data in self.files.items()
-            if path not in ("bundle.json", "manifest-sha256.txt")
+            path: data for path, data in self.files.items() if path not in ("bundle.json", MANIFEST)
         }
         self.files = packed(contents)
+        return self
+
+    def remake_manifest(self):
+        """Only the manifest made to fit."""
+        digests = {p: sha(data) for p, data in self.files.items() if p != MANIFEST}
+        self.files[MANIFEST] = manifest_text(digests)
         return self
 
     def reforge(self):

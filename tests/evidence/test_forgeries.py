@@ -10,9 +10,6 @@ import pytest
 from rx_tools.errors import ExitCode
 from rx_tools.evidence.budget import MIB
 from rx_tools.evidence.claim import State
-from rx_tools.evidence.digest import sha256_of
-from rx_tools.evidence.layout import MANIFEST
-from rx_tools.evidence.manifest import manifest_text
 from rx_tools.evidence.verify import verify
 from tests.evidence.forge import Forge
 from tests.evidence.test_reject import ROOTS, refused
@@ -39,8 +36,7 @@ def unread(path, change):
     def vector(forge):
         forge.seal()
         forge.files[path] = change(forge.files[path])
-        digests = {p: sha256_of(data) for p, data in forge.files.items() if p != MANIFEST}
-        forge.files[MANIFEST] = manifest_text(digests)
+        forge.remake_manifest()
 
     return vector
 
