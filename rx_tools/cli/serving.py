@@ -1,25 +1,28 @@
 """Which service a run talks to: the embedded one in a rehearsal, else the environment's."""
 
+import errno
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 
+from rx_tools.errors import DiskError, ServiceError
 from rx_tools.local.launcher import Running, launch
 from rx_tools.local.revision import revision
 from rx_tools.local.settings import TINY_NAME
 from rx_tools.planning.rehearsal import Stage
 from rx_tools.runner.connect import connect
+from rx_tools.runner.data import BUILT_IN
 from rx_tools.runner.reviving import RevivingService
 from rx_tools.runner.service import TrainingService
 
-BUILT_IN_CHATS = "rx/built-in-chats"
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 
 
 def stage() -> Stage:
     """What a rehearsal plays on."""
-    return Stage(model=TINY_NAME, dataset=BUILT_IN_CHATS, revision=revision())
+    return Stage(model=TINY_NAME, dataset=BUILT_IN, revision=revision())
 
 
 @contextmanager
@@ -35,12 +38,26 @@ def serving(
         finally:
             service.close()
         return
-    with Revivable(work, like, faults) as embedded:
+    with Revivable(work, like, faults) as embedded, own_disk(work):
         service = RevivingService(embedded.connect)
         try:
             yield service
         finally:
             service.close()
+
+
+@contextmanager
+def own_disk(work: Path) -> Iterator[None]:
+    """The embedded service stores beside the run: when its disk gives out, ours has."""
+    try:
+        yield
+    except ServiceError as error:
+        full = next((text for text in map(os.strerror, FULL) if text in error.what), None)
+        if full is None:
+            raise
+        raise DiskError(
+            full, where=str(work), hint="make room, then go on with `rx run --resume`"
+        ) from error
 
 
 class Revivable:

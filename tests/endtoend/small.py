@@ -2,8 +2,10 @@
 
 import json
 import os
+import resource
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -34,8 +36,13 @@ def small_spec():
     return spec
 
 
-def rx(*arguments, cwd, check=None, timeout=300, **environment):
-    """Run the real command line; `check` is the exit code that is expected."""
+def rx(*arguments, cwd, check=None, timeout=600, largest_file=None, **environment):
+    """Run the real command line; `check` is the exit code that is expected.
+
+    `largest_file` bytes and no more: beyond it every write fails, as on a full disk.
+    """
+    limit = (largest_file, largest_file)
+    limited = partial(resource.setrlimit, resource.RLIMIT_FSIZE, limit) if largest_file else None
     environment = os.environ | {"PYTHONPATH": str(ROOT), "NO_COLOR": "1"} | environment
     done = subprocess.run(
         [sys.executable, "-m", "rx_tools", *map(str, arguments)],
@@ -44,6 +51,7 @@ def rx(*arguments, cwd, check=None, timeout=300, **environment):
         capture_output=True,
         text=True,
         timeout=timeout,
+        preexec_fn=limited,
     )
     if check is not None:
         assert done.returncode == check, done.stdout + done.stderr

@@ -70,3 +70,13 @@ def test_a_second_process_on_one_run_is_refused(tmp_path):
     assert "another process" in second.stderr or "holds" in second.stderr
     process.kill()
     process.communicate()
+
+
+def test_a_full_disk_is_told_and_the_run_goes_on_when_there_is_room(rehearsed, tmp_path):
+    spec, run = write_small(tmp_path), tmp_path / "run"
+    arguments = ("run", spec, "--rehearse", "--run-dir", run)
+    full = rx(*arguments, cwd=tmp_path, check=74, largest_file=300_000)
+    assert len([line for line in full.stderr.splitlines() if line.startswith("rx: ")]) == 1
+    assert "File too large" in full.stderr
+    rx("run", "--resume", "--run-dir", run, cwd=tmp_path, check=0)
+    assert values(run) == values(rehearsed.run)
