@@ -25,6 +25,7 @@ from rx_tools.checks.deciding.cells import means_of, read_observations
 from rx_tools.checks.deciding.decide import Decision, decide
 from rx_tools.checks.deciding.from_record import (
     circumstances_of,
+    evaluators_in,
     frozen_items,
     frozen_readings,
     retained_plan,
@@ -88,6 +89,7 @@ CODES: Mapping[str, str] = {
     "RX442": "a stated score is not the mean of its rows",
     "RX443": "a decision rule allows what is rarely meant",
     "RX444": "a value lies outside the range that the method needs",
+    "RX445": "the rows name an evaluator that the record does not hold",
 }
 
 NO_VERDICT = "The record has no verdict to compare with the recomputed one."
@@ -177,7 +179,9 @@ def recompute(
     """
     rule = spec.raw.get("decision_rule")
     rows, source_issues = source or read_source(record.raw.get("decision"), evidence)
-    items, item_issues = frozen_items(spec, record, evidence)
+    frozen, _ = read_rule(rule)
+    scored_by = evaluators_in(frozen, rows) if frozen else {}
+    items, item_issues = frozen_items(spec, record, evidence, scored_by)
     weighed = {name.value: gates[name].value for name in WEIGHED_GATES if name in gates}
     given = replace(
         circumstances_of(spec, record, evidence, weighed),
@@ -186,7 +190,6 @@ def recompute(
     )
     reading = frozen_readings(spec, retained_plan(evidence) if plan is None else plan)
     decision = decide(rule, rows, items=items, reading=reading, circumstances=given)
-    frozen, _ = read_rule(rule)
     if frozen is None or rows is None or not decision.criteria:
         return Recomputed(decision, {})
     return Recomputed(decision, means_of(read_observations(frozen, rows, items)[0]))

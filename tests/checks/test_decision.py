@@ -202,6 +202,20 @@ def test_an_item_beyond_the_evaluators_list_is_invalid():
     assert codes(judged(record, evidence))[0] == "RX423"
 
 
+def test_old_evaluators_may_stay_in_the_record():
+    record, evidence = retained(rows())
+    old = provenance() | {"parser": "an older one", "items": {"ids": ["test:9"]}}
+    evaluators = {rx_tools.evaluator_id(old): old, EVALUATOR: provenance()}
+    record["evaluation"]["evaluators"] = evaluators
+    assert judged(record, evidence).status is Status.PASSED
+
+
+def test_rows_of_an_evaluator_that_is_not_recorded_are_invalid():
+    record, evidence = retained([{**row, "evaluator_id": "f" * 64} for row in rows()])
+    result = judged(record, evidence)
+    assert (result.status, codes(result)) == (Status.INVALID, ["RX445"])
+
+
 def test_a_stated_score_is_the_mean_of_its_rows_to_1e_12():
     record, evidence = retained(rows())
     score = {"arm": "treatment", "metric": METRIC, "seed": 1, "evaluator_id": EVALUATOR}

@@ -6,8 +6,8 @@ from typing import Any
 from rx_tools.checks.deciding.cell_items import Cell
 from rx_tools.checks.deciding.circumstances import Circumstances
 from rx_tools.checks.deciding.issues import Issue
-from rx_tools.checks.deciding.observation_rows import strictly
-from rx_tools.checks.deciding.rule import READINGS, named
+from rx_tools.checks.deciding.observation_rows import ObservationRows, strictly
+from rx_tools.checks.deciding.rule import READINGS, FrozenRule, named
 from rx_tools.checks.rows import RowError, rows_of
 from rx_tools.model.evidence import EvidenceFile
 from rx_tools.model.json import JsonObject, as_list, as_object, is_integer
@@ -120,19 +120,25 @@ def ids_of_rows(file: EvidenceFile) -> list[str] | None:
 
 
 def frozen_items(
-    spec: Spec, record: Record, evidence: Files
+    spec: Spec, record: Record, evidence: Files, scored_by: Mapping[str, str]
 ) -> tuple[dict[str, list[str]], tuple[Issue, ...]]:
-    """The evaluator's items for every metric of the rule, which must be explicit."""
-    evaluation = record.section("evaluation")
-    evaluators = as_object(evaluation.get("evaluators"))
-    scores = [as_object(score) for score in as_list(evaluation.get("scores"))]
+    """The items of the evaluator that made the rows of each metric; they must be explicit.
+
+    `scored_by` maps metrics to the evaluator that their rows name.
+    """
+    evaluators = as_object(record.section("evaluation").get("evaluators"))
     found: dict[str, list[str]] = {}
     issues: list[Issue] = []
     metrics = dict.fromkeys(
         c.metric for c in (spec.decision_rule.criteria if spec.decision_rule else ()) if c.metric
     )
     for metric in metrics:
-        ids = explicit_items(evaluators, scores, metric, evidence)
+        name = scored_by.get(metric) or next(iter(evaluators), "")
+        if evaluators and name not in evaluators:
+            text = f"The rows of {metric!r} name an evaluator that the record does not hold."
+            issues.append(Issue("EVALUATOR_NOT_RECORDED", text, "$.evaluation.evaluators"))
+            continue
+        ids = explicit_items(as_object(as_object(evaluators.get(name)).get("items")), evidence)
         if ids is None:
             text = f"The evaluator of {metric!r} states no explicit items.ids."
             issues.append(Issue("ITEMS_NOT_EXPLICIT", text, "$.evaluation.evaluators"))
@@ -141,15 +147,29 @@ def frozen_items(
     return found, tuple(issues)
 
 
-def explicit_items(
-    evaluators: JsonObject, scores: list[JsonObject], metric: str, evidence: Files
-) -> list[str] | None:
-    """The items of the one evaluator that scored a metric."""
-    used = {str(score.get("evaluator_id")) for score in scores if score.get("metric") == metric}
-    known = [name for name in evaluators if name in used] or list(evaluators)
-    if len(known) != 1:
-        return None
-    items = as_object(as_object(evaluators[known[0]]).get("items"))
+def evaluators_in(rule: FrozenRule, rows: ObservationRows | list[Any] | None) -> dict[str, str]:
+    """Metric → the evaluator of its first weighted row; rows of another are found later."""
+    weighted = {(metric, role) for metric, role, _ in rule.cells}
+    found: dict[str, str] = {}
+    for metric, role, evaluator in scored_rows(rows):
+        if named(metric) and named(role) and named(evaluator) and (metric, role) in weighted:
+            found.setdefault(metric, evaluator)
+    return found
+
+
+def scored_rows(rows: ObservationRows | list[Any] | None) -> Iterator[tuple[Any, Any, Any]]:
+    """Metric, role and evaluator of every row, or of every run of equal ones."""
+    if isinstance(rows, ObservationRows) and rows.typed is not None:
+        for run in rows.typed.runs:
+            yield run.cell[0], run.cell[1], run.evaluator
+        return
+    listed = [row for _, row in rows.documents[0]] if isinstance(rows, ObservationRows) else rows
+    for row in map(as_object, listed or ()):
+        yield row.get("metric"), row.get("arm"), row.get("evaluator_id")
+
+
+def explicit_items(items: JsonObject, evidence: Files) -> list[str] | None:
+    """The ids of an evaluator's items: listed, or in a retained manifest."""
     ids = items.get("ids")
     if ids is None:
         return manifest_items(items, evidence)

@@ -51,6 +51,7 @@ CATALOGUE: dict[str, tuple[str, Row]] = {
     "DUPLICATE_OBSERVATION": ("RX420", Row.ROWS),
     "EXTRA_SEED": ("RX421", Row.ROWS),
     "EVALUATOR_MISMATCH": ("RX422", Row.ROWS),
+    "EVALUATOR_NOT_RECORDED": ("RX445", Row.ROWS),
     "ITEMS_NOT_EXPLICIT": ("RX439", Row.SOURCE),
     "UNKNOWN_ITEM": ("RX423", Row.ROWS),
     "VALUE_RANGE": ("RX444", Row.ROWS),
@@ -88,6 +89,10 @@ class Issue(str):
         issue = super().__new__(cls, message)
         issue.name, issue.place = name, place
         return issue
+
+    def __getnewargs__(self) -> tuple[str, str, str]:  # type: ignore[override]
+        """What copies and pickles are made from."""
+        return self.name, str(self), self.place
 
     @property
     def code(self) -> str:

@@ -17,6 +17,8 @@ from rx_tools.checks.deciding.rule import FrozenRule
 
 COLONS_PER_ROW = 6
 
+UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+
 run_of = attrgetter("metric", "evaluator_id", "arm", "seed")
 arm_and_seed = attrgetter("arm", "seed")
 item_of = attrgetter("item_id")
@@ -63,7 +65,7 @@ def typed_rows(data: bytes) -> TypedRows | None:
         if not rows:
             rows = any_rows(data)
             runs = list(runs_of(rows))
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except UNREADABLE:
         return None
     if len({run.cell for run in runs}) < len(runs):
         rows.sort(key=run_of)
@@ -85,7 +87,7 @@ def alike_rows(data: bytes) -> list[TypedRow]:
     try:
         (first,) = msgspec.json.Decoder(TypedRow).decode_lines(head)
         return msgspec.json.Decoder(row_like(first)).decode_lines(data)
-    except (msgspec.MsgspecError, UnicodeDecodeError, ValueError):
+    except (*UNREADABLE, ValueError):
         return []
 
 

@@ -1,7 +1,10 @@
 """Whatever is handed in: a verdict with issues, never an exception."""
 
+import copy
+import dataclasses
 import json
 import math
+import pickle
 from pathlib import Path
 
 import pytest
@@ -162,6 +165,15 @@ def test_a_thousand_bad_rows_are_counted_and_twenty_are_shown():
     decision = rx_tools.decide(RULE, [{**ROWS[0], "seed": 9}] * 1000)
     assert len(decision.issues) == 21
     assert decision.issues[-1] == "1000 in all; the first 20 are listed."
+
+
+def test_a_decision_can_be_copied_pickled_and_written_as_json():
+    decision = rx_tools.decide(RULE, [*ROWS, ROWS[0]])
+    for copied in (copy.deepcopy(decision), pickle.loads(pickle.dumps(decision))):
+        assert copied == decision
+        assert copied.issues[0].code == "RX420"
+    assert "repeats accuracy" in json.dumps(dataclasses.asdict(decision))
+    assert json.loads(json.dumps(dataclasses.asdict(rx_tools.decide(RULE, ROWS))))["criteria"]
 
 
 def test_the_first_row_of_the_table_decides():

@@ -76,7 +76,12 @@ REFUSED = {
     "lone surrogate": (b"baseline", b"base\\ud800line", "line 3: a lone surrogate"),
     "trailing comma": (b"}", b",}", "line 3: not JSON"),
     "two values": (b"}", b"} {}", "line 3: not JSON: Extra data"),
-    "deep nesting": (b'"value": 0', b'"value": ' + b"[" * 30000, "line 3: nested deeper"),
+    "deep nesting": (b'"value": 0', b'"value": ' + b"[" * 30000, "line 3: nested too deep"),
+    "deep member": (
+        b'"seed"',
+        b'"note": ' + b"[" * 30000 + b"]" * 30000 + b', "seed"',
+        "line 3: nested too deep",
+    ),
     "single quotes": (b'"', b"'", "line 3: not JSON"),
 }
 
@@ -124,7 +129,20 @@ def test_no_rows_is_incomplete(data):
     assert (decision.verdict, decision.outcome_reason) == ("inconclusive", "incomplete_execution")
 
 
-@pytest.mark.parametrize("data", [b"null", b"3", b'"rows"', b'{"rows": []}', b"[1, 2]", b"{", b"["])
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"null",
+        b"3",
+        b'"rows"',
+        b'{"rows": []}',
+        b"[1, 2]",
+        b"{",
+        b"[",
+        b"[" * 20000,
+        b'{"a":' * 20000,
+    ],
+)
 def test_what_is_no_list_of_rows(data):
     decision = decided(data)
     assert (decision.verdict, decision.outcome_reason) == ("inconclusive", "insufficient_evidence")
