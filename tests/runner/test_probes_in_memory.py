@@ -11,6 +11,7 @@ from rx_tools.errors import DocumentError, IntegrityError, UnverifiedError
 from rx_tools.evidence.tensors import load_tensors, safetensors_bytes
 from rx_tools.model.gates_of_spec import CorrectnessPath
 from rx_tools.runner.probes.bench import Bench
+from rx_tools.runner.probes.handed_in import handed_in
 from rx_tools.runner.probes.measuring import expected_update, open_start
 from rx_tools.runner.probes.references import read_pinned, reference_for
 from rx_tools.runner.probes.result import Outcome
@@ -121,6 +122,7 @@ def pinned_files(tmp_path, start, update, **change):
     (tmp_path / "updates.safetensors").write_bytes(data)
     document = {
         "schema": "urn:rx:schema:reference-updates:1",
+        "optimizer": "dimuon-lite",
         "name": "reconstruction",
         "revision": "abc123",
         "learning_rate": 1e-2,
@@ -142,7 +144,8 @@ def start(tmp_path):
 
 def test_a_pinned_file_of_updates_is_a_reference(tmp_path, start):
     update = expected_update(start, reference_for(DIMUON), 1e-2)
-    pinned = read_pinned(pinned_files(tmp_path, start, update))
+    path = pinned_files(tmp_path, start, update)
+    pinned = handed_in([path]).reference("dimuon")
     asked = Questions(1e-3, reference=pinned)
     answer = report(tmp_path / "right", DIMUON, asked)
     assert answer.result("reference_update").outcome is Outcome.PROVEN

@@ -14,7 +14,8 @@ from rx_tools.numerics.tolerance import Tolerance
 from rx_tools.planning.derive import derive
 from rx_tools.planning.rehearsal import Stage, derived_spec
 from rx_tools.runner.probes.elsewhere import read_foreign
-from rx_tools.runner.probes.planned import Beside, probe_plan, unmeasured_paths
+from rx_tools.runner.probes.handed_in import Beside, handed_in
+from rx_tools.runner.probes.planned import probe_plan, section_of, unmeasured_paths
 from rx_tools.runner.probes.result import Outcome
 from rx_tools.runner.tinker_service import TinkerService
 
@@ -78,7 +79,7 @@ def test_what_was_measured_elsewhere_is_taken_in_and_marked(honest, specs, tmp_p
     foreign = read_foreign(tmp_path / "probes-dimuon.json")
     assert foreign.optimizer == "dimuon"
     spec = specs["exp_71911f0fb9"]
-    answer = probed(spec, tmp_path, Beside({"dimuon": foreign}, {}), like="stock")
+    answer = probed(spec, tmp_path, Beside({"dimuon": foreign}, {}, {}), like="stock")
     report = answer.reports[1]
     borrowed = report.result("reference_update")
     assert borrowed.outcome is Outcome.PROVEN
@@ -92,8 +93,24 @@ def test_what_was_measured_elsewhere_is_taken_in_and_marked(honest, specs, tmp_p
 
 def test_a_path_that_no_optimizer_implements_is_named():
     paths = [{"id": "focal", "kind": "loss"}, {"id": "dimuon", "kind": "optimizer"}]
-    lines = unmeasured_paths({"correctness_preflight": {"paths": paths}}, [])
+    lines = unmeasured_paths({"correctness_preflight": {"paths": paths}}, {"paths": []})
     assert [line.split(":")[0] for line in lines] == ["path focal", "path dimuon"]
+
+
+def test_a_section_that_was_measured_elsewhere_stands_in_for_its_path(specs, tmp_path):
+    (tmp_path / "preflight.json").write_text('{"required": true, "paths": [{"id": "focal"}]}')
+    beside = handed_in([tmp_path / "preflight.json"])
+    spec = {**specs["exp_71911f0fb9"]}
+    spec["correctness_preflight"] = {"required": True, "paths": [{"id": "focal", "kind": "loss"}]}
+    section = section_of(spec, [], beside)
+    assert section["paths"] == [{"id": "focal", "note": "not measured here"}]
+    assert unmeasured_paths(spec, section) == ()
+
+
+def test_another_document_cannot_be_handed_in(tmp_path):
+    (tmp_path / "x.json").write_text("{}")
+    with pytest.raises(DocumentError, match="neither a report"):
+        handed_in([tmp_path / "x.json"])
 
 
 def test_another_file_is_no_report(tmp_path):

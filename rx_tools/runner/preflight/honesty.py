@@ -7,8 +7,8 @@ from rx_tools.planning import evidence_names as names
 from rx_tools.runner.data import BUILT_IN
 from rx_tools.runner.preflight.pilot import pilot_arm
 from rx_tools.runner.preflight.sections import publish_section, start
-from rx_tools.runner.probes.elsewhere import read_foreign
-from rx_tools.runner.probes.planned import Beside, PlanProbes, probe_plan
+from rx_tools.runner.probes.handed_in import handed_in
+from rx_tools.runner.probes.planned import PlanProbes, probe_plan
 from rx_tools.runner.probes.report import INPUT_NAME
 from rx_tools.runner.workbench import Workbench
 
@@ -32,12 +32,6 @@ def measure_correctness(bench: Workbench, elsewhere: Sequence[Path]) -> tuple[st
     gaps = {"contradicted": list(probes.contradicted), "unproven": list(probes.unproven)}
     publish_section(bench, names.CORRECTNESS, probes.section, probes=gaps)
     return probes.contradicted
-
-
-def handed_in(paths: Sequence[Path]) -> Beside:
-    """Reports that were measured elsewhere, by optimizer."""
-    reports = [read_foreign(path) for path in paths]
-    return Beside({report.optimizer: report for report in reports}, {})
 
 
 def publish_reports(bench: Workbench, probes: PlanProbes) -> None:

@@ -11,8 +11,7 @@ from rx_tools.model.json import JsonObject, as_object
 from rx_tools.model.names import Gate
 from rx_tools.planning.plan import Plan, PlannedOptimizer
 from rx_tools.runner.probes.echo import same
-from rx_tools.runner.probes.elsewhere import Foreign
-from rx_tools.runner.probes.references import PinnedUpdates
+from rx_tools.runner.probes.handed_in import NOTHING, Beside
 from rx_tools.runner.probes.report import ProbeReport
 from rx_tools.runner.probes.suite import STOCK, Questions, run_optimizer_probes
 from rx_tools.runner.service import Datum, ModelConfig, OptimizerConfig, TrainingService
@@ -72,17 +71,6 @@ class PlanProbes:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Beside:
-    """What the user hands in: reports from elsewhere and pinned references, by optimizer type."""
-
-    elsewhere: Mapping[str, Foreign]
-    references: Mapping[str, PinnedUpdates]
-
-
-NOTHING = Beside({}, {})
-
-
 def probe_plan(
     service: TrainingService, spec: JsonObject, plan: Plan, batch: Sequence[Datum], folder: Path,
     *, beside: Beside = NOTHING, tell: Callable[[str], None] = lambda line: None,
@@ -103,7 +91,8 @@ def probe_plan(
         questions = questions_of(spec, plan, optimizer, beside)
         place = folder / f"probes-{len(reports)}"
         reports.append(run_optimizer_probes(service, config, batch, questions, place))
-    return PlanProbes(tuple(reports), section_of(spec, reports), unmeasured_paths(spec, reports))
+    section = section_of(spec, reports, beside)
+    return PlanProbes(tuple(reports), section, unmeasured_paths(spec, section))
 
 
 def distinct(plan: Plan) -> list[PlannedOptimizer]:
@@ -130,8 +119,8 @@ def questions_of(
         learning_rate=min(rates, default=FALLBACK_RATE),
         path=path_of(spec, optimizer),
         baseline=baseline,
-        reference=beside.references.get(optimizer.type),
-        elsewhere=beside.elsewhere.get(optimizer.type),
+        reference=beside.reference(optimizer.type),
+        elsewhere=beside.report(optimizer.type),
     )
 
 
@@ -148,16 +137,20 @@ def path_of(spec: JsonObject, optimizer: PlannedOptimizer) -> CorrectnessPath | 
     return next(iter([*named, *paths]), None)
 
 
-def section_of(spec: JsonObject, reports: Sequence[ProbeReport]) -> dict[str, Any]:
-    """The record's section: the measured paths, or that none is required."""
+def section_of(spec: JsonObject, reports: Sequence[ProbeReport], beside: Beside) -> dict[str, Any]:
+    """The record's section: the measured paths and those handed in, or that none is required."""
     required = bool(as_object(check_applicability(spec, Gate.CORRECTNESS))["enforce"])
     paths = [dict(report.correctness) for report in reports if report.correctness is not None]
+    measured = {path["id"] for path in paths}
+    planned = CorrectnessPreflight.of(spec.get("correctness_preflight")).paths
+    wanted = [path.id for path in planned if path.id and path.id not in measured]
+    paths += [dict(beside.paths[name]) for name in wanted if name in beside.paths]
     return {"required": required, "paths": paths if required else []}
 
 
-def unmeasured_paths(spec: JsonObject, reports: Sequence[ProbeReport]) -> tuple[str, ...]:
-    """One line per path of the spec that no optimizer of the plan implements."""
-    measured = {report.correctness["id"] for report in reports if report.correctness is not None}
+def unmeasured_paths(spec: JsonObject, recorded: JsonObject) -> tuple[str, ...]:
+    """One line per path of the spec that the section has nothing of."""
+    measured = {path["id"] for path in recorded["paths"]}
     section = CorrectnessPreflight.of(spec.get("correctness_preflight"))
     return tuple(
         f"path {path.id or number + 1}: a {path.kind or 'nameless'} path is not measured here;"

@@ -54,6 +54,7 @@ def known(optimizer: OptimizerConfig, defaults: Mapping[str, float]) -> dict[str
 class PinnedUpdates:
     """A reference that was computed elsewhere: one gradient and its update at one rate."""
 
+    optimizer: str
     name: str
     revision: str
     learning_rate: float
@@ -90,9 +91,9 @@ class PinnedUpdates:
 def read_pinned(path: Path) -> PinnedUpdates:
     """Read a pinned reference: a JSON file beside the tensor file that it names.
 
-    The JSON holds `schema`, `name`, `revision`, `learning_rate`, `updates` (a file name) and
-    `updates_sha256`. The tensor file holds `gradient:<tensor>` and `update:<tensor>` for every
-    LoRA tensor. Raises `DocumentError`, or `IntegrityError` when the digest differs.
+    The JSON holds `schema`, `optimizer` (the type that it is the reference of), `name`,
+    `revision`, `learning_rate`, `updates` (a file name) and `updates_sha256`. The tensor file
+    holds `gradient:<tensor>` and `update:<tensor>` for every LoRA tensor. Raises `DocumentError`, or `IntegrityError` when the digest differs.
     """
     document = as_object(read_document(path).value)
     if document.get("schema") != PINNED_SCHEMA or not is_number(document.get("learning_rate")):
@@ -103,6 +104,7 @@ def read_pinned(path: Path) -> PinnedUpdates:
         raise IntegrityError("the updates are not the pinned ones", where=str(file))
     tensors = load_tensors(file)
     return PinnedUpdates(
+        optimizer=as_text(document.get("optimizer")),
         name=as_text(document.get("name")),
         revision=as_text(document.get("revision")),
         learning_rate=float(document["learning_rate"]),
