@@ -93,7 +93,8 @@ def read_pinned(path: Path) -> PinnedUpdates:
 
     The JSON holds `schema`, `optimizer` (the type that it is the reference of), `name`,
     `revision`, `learning_rate`, `updates` (a file name) and `updates_sha256`. The tensor file
-    holds `gradient:<tensor>` and `update:<tensor>` for every LoRA tensor. Raises `DocumentError`, or `IntegrityError` when the digest differs.
+    holds `gradient:<tensor>` and `update:<tensor>` for every LoRA tensor.
+    Raises `DocumentError`, or `IntegrityError` when the digest differs.
     """
     document = as_object(read_document(path).value)
     if document.get("schema") != PINNED_SCHEMA or not is_number(document.get("learning_rate")):
