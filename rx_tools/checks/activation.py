@@ -22,6 +22,7 @@ from rx_tools.checks.grading import (
     findings_of,
     number,
     same,
+    shown,
     worst,
 )
 from rx_tools.checks.optimizers import family_of_parameters
@@ -78,7 +79,7 @@ def all_checks(spec: Spec, record: Record) -> Iterator[Check]:
         name = as_text(plan.get("metric")) or f"check {index + 1}"
         place = below("$", SECTION, "values", name)
         problems = tuple(metric_problems(name, plan, values.get(name), spec, place))
-        yield Check(name, problems, f"{name}: {values.get(name)!r} is accepted.")
+        yield Check(name, problems, f"{name}: {shown(values.get(name))} is accepted.")
 
 
 def metric_problems(
@@ -122,12 +123,12 @@ def range_problems(name: str, plan: JsonObject, value: Any, place: str) -> Itera
     """Limits are inclusive; a value that is not finite lies nowhere."""
     status = number(value)
     if status is not Status.PASSED:
-        message = f"{name}: {value!r} is no finite number."
+        message = f"{name}: {shown(value)} is no finite number."
         yield Problem(status, "RX344", message, place)
         return
     low, high = plan.get("min"), plan.get("max")
     if not ((low is None or low <= value) and (high is None or value <= high)):
-        message = f"{name}: {value!r} is outside [{low}, {high}]."
+        message = f"{name}: {shown(value)} is outside [{low}, {high}]."
         yield Problem(Status.FAILED, "RX342", message, place)
 
 
@@ -136,14 +137,14 @@ def choice_problems(
 ) -> Iterator[Problem]:
     """The value must be listed; an optimizer must also be the one that the treatment declares."""
     if isinstance(value, float) and number(value) is not Status.PASSED:
-        yield Problem(Status.FAILED, "RX344", f"{name}: {value!r} is no finite number.", place)
+        yield Problem(Status.FAILED, "RX344", f"{name}: {shown(value)} is no finite number.", place)
         return
     if not any(same(value, choice) for choice in choices):
-        message = f"{name}: {value!r} is not one of {choices!r}."
+        message = f"{name}: {shown(value)} is not one of {shown(choices)}."
         yield Problem(Status.FAILED, "RX342", message, place)
         return
     ran = family_of_parameters(value)
     declared = family_of_parameters(spec.optimizer_name)
     if ran and declared and ran != declared:
-        message = f"{name}: {value!r} is accepted, but the treatment declares {declared}."
+        message = f"{name}: {shown(value)} is accepted, but the treatment declares {declared}."
         yield Problem(Status.FAILED, "RX345", message, place)

@@ -15,6 +15,7 @@ from rx_tools.checks.grading import (
     resolved,
     same,
     sha256,
+    shown,
     text,
     true,
 )
@@ -180,7 +181,7 @@ def config_problems(
             message = f"{label}: {key} is not selected yet."
             yield Problem(Status.UNVERIFIED, "RX324", message, place)
         elif found is not None and not settings_agree(found, wanted):
-            message = f"{label}: {key} is {found!r}, requested {wanted!r}."
+            message = f"{label}: {key} is {shown(found)}, requested {shown(wanted)}."
             yield Problem(Status.FAILED, "RX325", message, place)
 
 

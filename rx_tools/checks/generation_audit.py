@@ -24,6 +24,7 @@ from rx_tools.checks.grading import (
     is_text,
     one_of,
     same,
+    shown,
     text,
     true,
     worst,
@@ -221,7 +222,7 @@ def count_problems(report: JsonObject, tasks: Sequence[Row]) -> Iterator[Problem
     for key, number in actual.items():
         if not same(counts.get(key), number) or not is_integer(counts.get(key)):
             status = Status.UNVERIFIED if counts.get(key) is None else Status.FAILED
-            message = f"counts.{key} is {counts.get(key)!r}, the retained file has {number}."
+            message = f"counts.{key} is {shown(counts.get(key))}, the retained file has {number}."
             yield Problem(status, "RX373", message, f"{SECTION}.counts.{key}")
     if not actual["accepted"]:
         yield Problem(Status.UNVERIFIED, "RX373", "No accepted task to audit.", SECTION)

@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from reprlib import Repr
 
 from rx_tools.checks.hints import HINTS
 from rx_tools.model.json import JsonObject, is_integer, is_number
@@ -15,6 +16,10 @@ from rx_tools.model.json_path import child
 from rx_tools.model.result import Finding, Level, Status
 
 SHA256 = re.compile(r"[0-9a-f]{64}")
+
+SHORT = Repr()
+SHORT.maxstring = SHORT.maxother = 120
+SHORT.maxlist = SHORT.maxdict = 12
 
 WORST_FIRST = (Status.INVALID, Status.FAILED, Status.UNVERIFIED, Status.UNKNOWN, Status.PASSED)
 
@@ -170,6 +175,11 @@ def sha256(value: object) -> Status:
 def one_of(*choices: str) -> Rule:
     """A rule that takes these words only."""
     return lambda value: grade(value, lambda item: isinstance(item, str) and item in choices)
+
+
+def shown(value: object) -> str:
+    """A value in a message, cut where it is long."""
+    return SHORT.repr(value) if is_number(value) or not is_integer(value) else "a huge integer"
 
 
 def is_sha256(value: object) -> bool:

@@ -18,7 +18,7 @@ import json
 import math
 import re
 import stat
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -26,6 +26,7 @@ from typing import Any, NoReturn
 
 from rx_tools.errors import DocumentError, ExitCode
 from rx_tools.evidence.json_places import Place, places
+from rx_tools.model.depth import DEPTH_LIMIT, deeper_than
 from rx_tools.model.json_path import ROOT, parent
 from rx_tools.model.names import Sha256
 
@@ -39,7 +40,6 @@ CODES: Mapping[str, str] = {
     "RX007": "there is no such file, or it cannot be read as one",
 }
 
-DEPTH_LIMIT = 64
 LONGEST_INTEGER = 308
 SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 
@@ -177,22 +177,6 @@ def _moderate(literal: str) -> int:
     if len(literal) <= LONGEST_INTEGER:
         return int(literal)
     raise _RefusedError
-
-
-def deeper_than(value: object, limit: int) -> bool:
-    """Whether lists and objects are nested deeper than `limit`, without recursion."""
-    level: list[object] = [value]
-    for _ in range(limit):
-        level = [inner for outer in level for inner in _inside(outer)]
-        if not level:
-            return False
-    return any(isinstance(inner, dict | list) for inner in level)
-
-
-def _inside(value: object) -> Iterable[object]:
-    if isinstance(value, dict):
-        return value.values()
-    return value if isinstance(value, list) else ()
 
 
 def has_lone_surrogate(text: str, value: object) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from rx_tools.model.depth import shallow
 from rx_tools.model.json import JsonObject, as_object
 from rx_tools.model.names import Sha256
 from rx_tools.model.tolerant import (
@@ -116,7 +117,7 @@ class Record:
     @classmethod
     def of(cls, value: object) -> "Record":
         """Read a record of any quality; never raises."""
-        raw = as_object(value)
+        raw = as_object(shallow(value))
         metrics, evidence = as_object(raw.get("metrics")), as_object(raw.get("evidence"))
         arms = as_object(metrics.get("arms"))
         return cls(

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from rx_tools.model.depth import shallow
 from rx_tools.model.gates_of_spec import (
     ActivationGate,
     CorrectnessPreflight,
@@ -160,7 +161,7 @@ class Spec:
     @classmethod
     def of(cls, value: object) -> "Spec":
         """Read a spec of any quality; never raises."""
-        raw = as_object(value)
+        raw = as_object(shallow(value))
         optimizer = as_object(raw.get("optimizer"))
         return cls(
             title=text_or_none(raw.get("title")),

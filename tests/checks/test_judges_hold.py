@@ -182,3 +182,22 @@ def test_arbitrary_bytes_in_a_file_get_an_answer_that_does_not_pass(path, data):
     }
     result = JUDGES[GATES[check]](Spec.of(case["spec"]), Record.of(case["record"]), Evidence(files))
     assert not result.status.opens
+
+
+def nested(depth, kind):
+    found = kind()
+    for _ in range(depth):
+        found = [found] if kind is list else {"a": found}
+    return found
+
+
+@pytest.mark.parametrize("kind", [list, dict])
+@pytest.mark.parametrize("path", BY_STATUS["passed"], ids=name_of)
+def test_nesting_of_any_depth_gets_an_answer(path, kind):
+    case, deep = load(path), nested(50_000, kind)
+    for part in ("record", "spec"):
+        for place, _, _ in list(leaves(case[part])):
+            changed = copy.deepcopy(case)
+            owner, key = next((o, k) for p, o, k in leaves(changed[part]) if p == place)
+            owner[key] = deep
+            assert isinstance(judge(path.parent.name, changed).status, Status), place
