@@ -13,9 +13,11 @@ from rx_tools.errors import ExitCode, worst
 from rx_tools.planning.deviate import parse_changes
 from rx_tools.report.gates import gate_lines
 from rx_tools.report.preflight import preflight_json
+from rx_tools.runner.complete import recorded_ending
 from rx_tools.runner.gates import gates_named
 from rx_tools.runner.preflight.feasibility import Downsizing
 from rx_tools.runner.preflight.measure import Preflight, Wishes, preflight
+from rx_tools.runner.stop import stopping_on_interrupt
 
 Accept = Annotated[
     list[str] | None,
@@ -78,8 +80,9 @@ def command(
     wishes = Wishes(gates_named(accept or ()), supplied_metrics(metrics), probes or ())
     changes = parse_changes(deviate or ())
     asked = Asked(spec, run_dir, rehearse, like, plan, answers, data, quiet=quiet, changes=changes)
-    with workbench(asked) as bench:
-        outcome = preflight(bench, wishes)
+    with workbench(asked) as bench, stopping_on_interrupt(asked.stop, say):
+        with recorded_ending(bench):
+            outcome = preflight(bench, wishes)
         if format is Format.JSON:
             emit(preflight_json(outcome, str(bench.run.path)))
         elif not quiet:

@@ -31,7 +31,7 @@ from rx_tools.evidence.claim import State
 from rx_tools.evidence.verify import Verification, verify
 from rx_tools.planning.deviate import parse_changes
 from rx_tools.runner.clearance import events
-from rx_tools.runner.complete import complete
+from rx_tools.runner.complete import complete, recorded_ending
 from rx_tools.runner.gates import gates_named
 from rx_tools.runner.preflight.measure import Wishes, preflight
 from rx_tools.runner.stop import StopSignal, stopping_on_interrupt
@@ -98,7 +98,8 @@ def open_gates(bench: Workbench, wishes: Wishes, quiet: bool) -> ExitCode | None
     """Run the preflight unless this run has its clearance; the exit code if gates stay closed."""
     if events(bench.ledger.lines, "clearance_issued"):
         return None
-    outcome = preflight(bench, wishes)
+    with recorded_ending(bench):
+        outcome = preflight(bench, wishes)
     if not quiet:
         emit("\n".join(text_lines(outcome)))
     return None if outcome.cleared else exit_code(outcome)

@@ -1,10 +1,11 @@
 """Everything after the preflight, in order, from wherever the run stands."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from rx_tools.checks.deciding.decide import Decision
-from rx_tools.errors import RxError, UnverifiedError
+from rx_tools.errors import DiskError, RxError, UnverifiedError
 from rx_tools.model.names import Gate
 from rx_tools.planning.plan import PlannedArm
 from rx_tools.runner import clearance
@@ -24,17 +25,24 @@ def complete(
     bench: Workbench, stop: StopSignal, *, jobs: int, accepted: Sequence[Gate]
 ) -> tuple[Decision, dict[str, Any]]:
     """Selection, confirmation, scoring and decision; the record is right however it ends."""
-    shop = workshop(bench, stop)
+    with recorded_ending(bench):
+        train_all(bench, workshop(bench, stop), jobs=jobs, accepted=accepted)
+    return conclude(bench)
+
+
+@contextmanager
+def recorded_ending(bench: Workbench) -> Iterator[None]:
+    """Whatever ends the work inside too early, ledger and record say so; the error goes on."""
     try:
-        train_all(bench, shop, jobs=jobs, accepted=accepted)
+        yield
     except CapacityBlockedError as error:
         end_blocked(bench, error)
         raise
     except (RxError, KeyboardInterrupt) as error:
-        bench.ledger.append("run_interrupted", {"reason": str(error) or "interrupted"})
-        post(bench.run, bench.ledger, "Execution stopped; finished arms are kept.")
+        with suppress(DiskError):
+            bench.ledger.append("run_interrupted", {"reason": str(error) or "interrupted"})
+            post(bench.run, bench.ledger, "Execution stopped; finished arms are kept.")
         raise
-    return conclude(bench)
 
 
 def train_all(bench: Workbench, shop: Workshop, *, jobs: int, accepted: Sequence[Gate]) -> None:

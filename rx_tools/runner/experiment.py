@@ -50,7 +50,7 @@ def workshop(bench: Workbench, stop: StopSignal) -> Workshop:
 def patient(bench: Workbench, stop: StopSignal) -> Workbench:
     """The same workbench, whose service waits by the contract's policy when it is full."""
     policy = capacity_policy(bench, stop)
-    return replace(bench, service=PatientService(bench.service, policy))
+    return replace(bench, service=PatientService(bench.service, policy, stop))
 
 
 def capacity_policy(bench: Workbench, stop: StopSignal) -> CapacityPolicy:

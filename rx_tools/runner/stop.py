@@ -24,6 +24,11 @@ class StopSignal:
         """Ask every arm to save and leave after the steps under way."""
         self._event.set()
 
+    def check(self) -> None:
+        """Raise `RunInterruptedError` once a stop is requested."""
+        if self.requested:
+            raise RunInterruptedError("stopped", hint="continue with --resume")
+
     def sleep(self, seconds: float) -> None:
         """Sleep, but raise `RunInterruptedError` as soon as a stop is requested."""
         if self._event.wait(seconds):
