@@ -13,6 +13,8 @@ from rx_tools import __version__
 from rx_tools.evidence.budget import MAX_FILES, MAX_TOTAL, in_mib
 from rx_tools.report.headline import headline
 from rx_tools.report.page_facts import evaluator_facts, evidence_facts, lanes, service, versions
+from rx_tools.report.page_gates import gate_rows
+from rx_tools.report.page_measured import activation_metrics, projection
 from rx_tools.report.plot_lanes import lanes_plot, spoken
 from rx_tools.report.plots import effect_plot, grid_plot, legend, loss_plots
 from rx_tools.report.redaction import clean
@@ -73,6 +75,9 @@ def context(view: RunView) -> Mapping[str, Any]:
         "losses": loss_plots(trained) if trained else [],
         "legend": legend(view.arms),
         "grids": [(grid, grid_plot(grid, f"grid{n}")) for n, grid in enumerate(view.grids)],
+        "gates": gate_rows(view),
+        "metrics": activation_metrics(view),
+        "projected": projection(view),
         "evaluators": evaluator_facts(view.lines),
         "files": evidence_facts(view),
         "caps": f"{MAX_FILES} files and {in_mib(MAX_TOTAL)} MiB",

@@ -79,6 +79,9 @@ class Made:
         files = self.evidence("code-revision.txt", b"rx-tools 0.1.0\ntinker 0.38.0\n")
         service = {"service": {"exports": True}, "identity": {"host": "train.example"}}
         files |= self.evidence("preflight-service.json", pretty(service))
+        values = {"executed_steps": 60, "executed_learning_rate_treatment": 3e-4}
+        pilot = {"activation_calibration": {"values": values, "note": "a pilot of 11 steps"}}
+        files |= self.evidence("preflight-activation.json", pretty(pilot))
         self.ledger.append("probe_finished", {"probe": "service"}, files)
         self.evaluator = digest("evaluator")
         items = [f"item-{number}" for number in range(len(OFFSETS))]

@@ -75,8 +75,24 @@ def test_every_gate_with_status_and_reason(tree):
     assert "passed" in table["restoration_preflight"][1]
     assert "not_applicable" in table["correctness_preflight"][1]
     assert "recomputed" in table["decision_rule"][1]
-    assert table["decision_rule"][2] == "inconclusive, tie"
-    assert "paired_training_arms is true" in table["restoration_preflight"][3]
+    assert table["decision_rule"][3].startswith("inconclusive, tie")
+    assert "paired_training_arms is true" in table["restoration_preflight"][4]
+
+
+def test_the_final_record_is_judged_anew(tree):
+    """The made record holds no restoration evidence, whatever its ledger says."""
+    table = {row[0]: row for row in rows(tree, "gate-table")}
+    assert "passed" in table["restoration_preflight"][1]
+    assert "unverified" in table["restoration_preflight"][2]
+    assert "missing or duplicate arm evidence" in table["restoration_preflight"][3]
+
+
+def test_what_was_measured_beside_what_is_allowed(tree):
+    table = {row[0]: row[1:] for row in rows(tree, "metric-table")}
+    assert table["executed_steps"] == ["60", "60"]
+    assert table["executed_learning_rate_treatment"] == ["0.0003", "0.0003"]
+    assert table["executed_base_model"] == ["nothing", "Qwen/Qwen3.5-2B"]
+    assert table["train_nll_drop_step0_to_step10"] == ["nothing", "at least 0"]
 
 
 def test_every_arm_with_losses_and_score(tree, finished):
