@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from urllib.parse import quote, urlencode
 
 from rx_tools.local.checkpoints import NAME, RUN, Address, Kind
-from rx_tools.local.http import Request, Response, answer
+from rx_tools.local.http import Request, Response, answer, natural
 from rx_tools.local.refusals import HttpRefusalError
 from rx_tools.local.service import Service
 
@@ -37,7 +37,7 @@ def download(service: Service, request: Request) -> Response:
     signature = _signature(service, address, file, until)
     if not hmac.compare_digest(signature, request.query.get("signature", "")):
         raise HttpRefusalError(403, "the URL's signature is wrong")
-    if not until.isdecimal() or int(until) < time.time():
+    if natural(until, status=403) < time.time():
         raise HttpRefusalError(403, "the URL has expired")
     return Response(service.file(address, file), media_type="application/octet-stream")
 

@@ -32,7 +32,7 @@ class Outcome:
 
 
 class Engine:
-    """Computes with one base model; the effective weights of the last adapter are kept."""
+    """Computes with one base model; adapters are handed in with each request."""
 
     def __init__(self, base: BaseModel) -> None:
         self.base = base

@@ -72,5 +72,12 @@ def whole(body: Mapping[str, Any], name: str, *, least: int = 0) -> int:
     return value
 
 
+def natural(digits: str, *, status: int = 422) -> int:
+    """A number of at most 15 plain digits; anything else is refused with `status`."""
+    if not digits.isascii() or not digits.isdecimal() or len(digits) > 15:
+        raise HttpRefusalError(status, f"{digits[:20]!r} is not a whole number from 0")
+    return int(digits)
+
+
 def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not allowed")

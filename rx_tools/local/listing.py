@@ -16,7 +16,7 @@ from rx_tools.local.checkpoints import (
     checked_ttl,
     parse_address,
 )
-from rx_tools.local.http import Request, Response, answer
+from rx_tools.local.http import Request, Response, answer, natural
 from rx_tools.local.refusals import HttpRefusalError
 from rx_tools.local.service import Service
 
@@ -99,10 +99,7 @@ def _address(parts: tuple[str, ...]) -> Address:
 def _page(
     items: list[Any], query: Mapping[str, str], *, limit: int
 ) -> tuple[list[Any], dict[str, int]]:
-    asked, offset = query.get("limit", str(limit)), query.get("offset", "0")
-    if not asked.isdecimal() or not offset.isdecimal():
-        raise HttpRefusalError(422, "limit and offset must be whole numbers from 0")
-    begin, size = int(offset), int(asked)
+    begin, size = natural(query.get("offset", "0")), natural(query.get("limit", str(limit)))
     cursor = {"offset": begin, "limit": size, "total_count": len(items)}
     return items[begin : begin + size], cursor
 

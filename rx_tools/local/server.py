@@ -5,11 +5,11 @@ import sys
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, unquote
 
 from rx_tools.local import routes
 from rx_tools.local.complaints import complain
-from rx_tools.local.http import Request, Response, refusal
+from rx_tools.local.http import Request, Response, natural, refusal
 from rx_tools.local.refusals import Category, HttpRefusalError, OperationFailedError
 from rx_tools.local.service import Service
 from rx_tools.local.traffic import Exchange, Traffic
@@ -54,7 +54,7 @@ class Handler(BaseHTTPRequestHandler):
     server_version = "rx-local"
     disable_nagle_algorithm = True
     wbufsize: ClassVar[int] = 1 << 16
-    timeout = 120
+    timeout = 600
 
     def do_GET(self) -> None:
         """Answer a GET."""
@@ -64,6 +64,12 @@ class Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:
         """The request table is kept elsewhere."""
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """What the base class refuses (a request line, a method) is answered as JSON too."""
+        del explain
+        self.close_connection, self.request_version = True, self.protocol_version
+        self._send(refusal(HttpRefusalError(code, message or "the request is malformed")))
 
     def _answer(self) -> None:
         begin = time.time()
@@ -78,16 +84,17 @@ class Handler(BaseHTTPRequestHandler):
             complain()
             response = refusal(HttpRefusalError(500, f"internal error: {type(error).__name__}"))
         self._send(response)
-        path = urlsplit(self.path).path
+        path = self.path.partition("?")[0]
         spent = time.time() - begin
         self.server.traffic.add(Exchange(begin, self.command, path, response.status, spent))
 
     def _respond(self) -> Response:
-        service, target = self.server.service, urlsplit(self.path)
+        service = self.server.service
+        place, _, query = self.path.partition("?")
         headers = {name.lower(): value for name, value in self.headers.items()}
         body = self._body(headers)
         self._guard_host(headers)
-        path = unquote(target.path)
+        path = unquote(place)
         if path not in routes.OPEN and not path.startswith(routes.SIGNED):
             self._guard_key(headers)
         route, parts = routes.find(self.command, path)
@@ -95,9 +102,11 @@ class Handler(BaseHTTPRequestHandler):
             fault.before_answer(path)
             if path in routes.SUBMITS:
                 fault.on_submit(path)
-        query = dict(parse_qsl(target.query))
         host = f"http://{headers.get('host', '')}"
-        return route(service, Request(self.command, path, query, headers, body, host, parts))
+        return route(
+            service,
+            Request(self.command, path, dict(parse_qsl(query)), headers, body, host, parts),
+        )
 
     def _guard_host(self, headers: dict[str, str]) -> None:
         name = headers.get("host", "").rpartition(":")[0] or headers.get("host", "")
@@ -114,14 +123,14 @@ class Handler(BaseHTTPRequestHandler):
         if "transfer-encoding" in headers:
             self.close_connection = True
             raise HttpRefusalError(411, "send a Content-Length, not a Transfer-Encoding")
-        announced = headers.get("content-length", "0")
-        if not announced.isdecimal() or int(announced) > BODY_AT_MOST:
-            self.close_connection = True
+        self.close_connection, closing = True, self.close_connection
+        announced = natural(headers.get("content-length", "0"), status=413)
+        if announced > BODY_AT_MOST:
             raise HttpRefusalError(413, f"a body of {announced} bytes; at most {BODY_AT_MOST}")
-        body = self.rfile.read(int(announced))
-        if len(body) < int(announced):
-            self.close_connection = True
+        body = self.rfile.read(announced)
+        if len(body) < announced:
             raise HttpRefusalError(400, f"the body ended after {len(body)} of {announced} bytes")
+        self.close_connection = closing
         if headers.get("content-encoding", "identity") == "zstd":
             return _inflate(body)
         return body

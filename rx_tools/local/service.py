@@ -34,13 +34,13 @@ class Service:
         self.store = Store(settings.store)
         self.sessions = Sessions()
         self.scheduler = Scheduler()
-        self._closing = Event()
-        Thread(target=self._tend, name="tend", daemon=True).start()
         self.models: dict[str, LiveModel] = {}
         self.samplers: dict[str, Sampler] = {}
         self.texts = Texts(settings.tokenizer)
         self.expected: set[str] = set()
         self.lost: set[str] = set()
+        self._closing = Event()
+        Thread(target=self._tend, name="tend", daemon=True).start()
 
     def live(self, model_id: str) -> LiveModel:
         """A live model, inside an operation."""
@@ -90,7 +90,9 @@ class Service:
         return name
 
     def add(self, session: Session, model: LiveModel, metadata: object) -> None:
-        """Make a model live and remember its run."""
+        """Make a model live and remember its run; a session that has ended meanwhile gets none."""
+        if session.closed:
+            raise OperationFailedError(f"session {session.session_id} is {session.closed}")
         self.models[model.model_id] = model
         self.store.add_run(
             model.model_id,

@@ -58,6 +58,7 @@ def lives_on(running):
     ("GET", "/api/v1/training_runs/unknown", 404),
     ("DELETE", "/api/v1/training_runs/a:train:0/checkpoints/weights/x", 404),
     ("GET", "/api/v1/training_runs?limit=x", 422),
+    ("GET", "/api/v1/training_runs?offset=" + "9" * 5000, 422),
 ])  # fmt: skip
 def test_unknown_places_are_refused_with_a_sentence(running, method, path, status):
     answered, told = ask(running, method, path)
@@ -79,6 +80,17 @@ def test_a_foreign_host_header_is_refused(running):
 ])  # fmt: skip
 def test_bodies_that_are_no_json_object_are_400(running, body):
     assert ask(running, "POST", "/api/v1/session_heartbeat", body)[0] == 400
+
+
+@pytest.mark.parametrize("text", [
+    b"nonsense\r\n\r\n", b"PATCH /api/v1/healthz HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    b"GET //[ HTTP/1.1\r\nHost: localhost\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n",
+    b"GET /" + b"x" * 70_000 + b" HTTP/1.1\r\n\r\n",
+    b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: " + b"9" * 5000 + b"\r\n\r\n",
+    b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
+])  # fmt: skip
+def test_requests_that_are_none_are_told_so(running, text):
+    assert raw(running, text).split()[1] in {b"400", b"401", b"404", b"413", b"414", b"501", b"505"}
 
 
 def test_a_gibibyte_is_refused_before_it_is_sent(running):
