@@ -62,6 +62,10 @@ class Fault:
         """Whether the optimizer cannot be observed."""
         return False
 
+    def settings(self, asked: Mapping[str, float]) -> Mapping[str, float]:
+        """The settings that an optimizer step really uses."""
+        return asked
+
     def gradients(self, step: int, gradients: dict[str, Array]) -> dict[str, Array]:
         """The gradient that the model's `step`-th optimizer step (from 1) really sees."""
         del step

@@ -15,6 +15,7 @@ CATALOGUE = {
     "drop-optimizer": Entry(
         None, "dimuon silently becomes AdamW at 1e-4, and get_info says nothing of the optimizer"
     ),
+    "rate-ignored": Entry(None, "every optimizer step uses the learning rate 1e-4"),
     "cold-restore": Entry(None, "a load with optimizer restores the weights and a fresh optimizer"),
     "adamw-on-restore": Entry(
         None, "a model created from a checkpoint gets AdamW, whatever it had"

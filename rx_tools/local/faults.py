@@ -6,6 +6,7 @@ They compose: each is asked at each hook, in the order given.
 import os
 import signal
 import time
+from collections.abc import Mapping
 from itertools import count
 from threading import Lock
 
@@ -54,6 +55,13 @@ class DropOptimizer(Fault):
 
     def hides_optimizer(self) -> bool:
         return True
+
+
+class RateIgnored(Fault):
+    name = "rate-ignored"
+
+    def settings(self, asked: Mapping[str, float]) -> Mapping[str, float]:
+        return {**asked, "learning_rate": 1e-4}
 
 
 class ColdRestore(Fault):
@@ -231,7 +239,7 @@ class KillAfter(Fault):
 
 
 ALL: tuple[type[Fault], ...] = (
-    SeedRefused, DropOptimizer, ColdRestore, AdamwOnRestore, NoExternalWeights, NoObservation,
-    Capacity, CapacityForever, Http429, Http503, ModelLostAfter, IdleEvict, NanGrad, Slow,
-    CorruptWeights, Drift, Finish404, KillAfter,
+    SeedRefused, DropOptimizer, RateIgnored, ColdRestore, AdamwOnRestore,
+    NoExternalWeights, NoObservation, Capacity, CapacityForever, Http429, Http503,
+    ModelLostAfter, IdleEvict, NanGrad, Slow, CorruptWeights, Drift, Finish404, KillAfter,
 )  # fmt: skip

@@ -47,7 +47,9 @@ def _score(service: Service, asked: ForwardBackward) -> Response:
 
 def _step(service: Service, model_id: str, body: Mapping[str, Any]) -> Response:
     model = service.live(model_id)
-    settings = _settings(service, model, body)
+    settings = service.faults.through(
+        _settings(service, model, body), lambda fault, asked: fault.settings(asked)
+    )
     model.gradients = service.faults.through(
         model.gradients, lambda fault, gradients: fault.gradients(model.steps + 1, gradients)
     )
@@ -57,7 +59,7 @@ def _step(service: Service, model_id: str, body: Mapping[str, Any]) -> Response:
     return answer({"metrics": metrics})
 
 
-def _settings(service: Service, model: LiveModel, body: Mapping[str, Any]) -> dict[str, float]:
+def _settings(service: Service, model: LiveModel, body: Mapping[str, Any]) -> Mapping[str, float]:
     kind, asked = step_parameters(body)
     actual = str(model.optimizer_config["type"])
     if kind == actual:

@@ -89,6 +89,14 @@ def test_drop_optimizer_runs_adamw_at_its_default_rate_behind_a_dimuon_request(t
         assert (told["optimizer"]["type"], told["last"]["learning_rate"]) == ("adamw", 1e-4)
 
 
+def test_an_ignored_rate_moves_the_weights_all_the_same(tmp_path):
+    with faulty(tmp_path, "rate-ignored") as (_, client):
+        model = create(client)
+        before = scores(model)
+        train(model, types.AdamParams(learning_rate=0.0))
+        assert not np.array_equal(scores(model), before)
+
+
 @pytest.mark.parametrize(("fault", "kind", "step"), [
     ("cold-restore", "dimuon", 0), ("adamw-on-restore", "adamw", 0),
 ])  # fmt: skip
