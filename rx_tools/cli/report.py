@@ -1,14 +1,22 @@
 """`rx report`: one self-contained HTML page of a run."""
 
+import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rx_tools import __version__
 from rx_tools.cli.console import emit, say
-from rx_tools.cli.options import Debug, Quiet, RunDir
-from rx_tools.errors import ExitCode
+from rx_tools.cli.options import Debug, Format, FormatOption, Quiet, RunDir
+from rx_tools.errors import ExitCode, UsageError
+from rx_tools.evidence.digest import sha256_of
 from rx_tools.evidence.run_dir import open_run_dir
+
+if TYPE_CHECKING:
+    from rx_tools.report.run_view import RunView
+
+SCHEMA = "urn:rx:schema:report-written:1"
 
 
 def command(
@@ -19,6 +27,7 @@ def command(
     output: Annotated[
         Path, typer.Option("-o", "--output", help="The page; `-` writes it to stdout.")
     ] = Path("report.html"),
+    format: FormatOption = Format.TEXT,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> ExitCode:
@@ -32,15 +41,40 @@ def command(
     from rx_tools.report.html import render_html
     from rx_tools.report.run_view import look
 
+    to_stdout = str(output) == "-"
+    if to_stdout and format is Format.JSON:
+        raise UsageError("the page goes to stdout", where="-o -", hint="name a file for the page")
     view = look(open_run_dir(directory or run_dir))
-    page = render_html(view) + "\n"
-    if str(output) == "-":
-        emit(page)
-    else:
-        replace_file(output, page.encode())
-        if not quiet:
-            say(f"{output}: {len(page.encode())} bytes")
+    page = (render_html(view) + "\n").encode()
+    if to_stdout:
+        emit(page.decode())
+        return code_of(view)
+    replace_file(output, page)
+    if format is Format.JSON:
+        emit(as_json(view, output, page))
+    elif not quiet:
+        say(f"{output}: {len(page)} bytes")
+    return code_of(view)
+
+
+def code_of(view: "RunView") -> ExitCode:
+    """A damaged ledger is an integrity error, shown as well as answered."""
     return ExitCode.INTEGRITY if view.reading.damage else ExitCode.OK
+
+
+def as_json(view: "RunView", path: Path, page: bytes) -> str:
+    """What was written, for programs."""
+    body = {
+        "schema": SCHEMA,
+        "rx_version": __version__,
+        "path": str(path),
+        "bytes": len(page),
+        "sha256": sha256_of(page),
+        "run_id": view.run.run_id,
+        "phase": view.phase.value,
+        "verdict": view.verdict or None,
+    }
+    return json.dumps(body, indent=1)
 
 
 def replace_file(path: Path, content: bytes) -> None:

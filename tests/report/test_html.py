@@ -71,17 +71,17 @@ def test_the_picture_draws_the_interval_where_its_axis_says(tree):
 
 
 def test_every_gate_with_status_and_reason(tree):
-    table = {row[0]: row for row in rows(tree, "gate-table")}
+    table = {row[0].split()[0]: row for row in rows(tree, "gate-table")}
     assert "passed" in table["restoration_preflight"][1]
     assert "not_applicable" in table["correctness_preflight"][1]
     assert "recomputed" in table["decision_rule"][1]
     assert table["decision_rule"][3].startswith("inconclusive, tie")
-    assert "paired_training_arms is true" in table["restoration_preflight"][4]
+    assert "paired_training_arms is true" in table["restoration_preflight"][0]
 
 
 def test_the_final_record_is_judged_anew(tree):
     """The made record holds no restoration evidence, whatever its ledger says."""
-    table = {row[0]: row for row in rows(tree, "gate-table")}
+    table = {row[0].split()[0]: row for row in rows(tree, "gate-table")}
     assert "passed" in table["restoration_preflight"][1]
     assert "unverified" in table["restoration_preflight"][2]
     assert "missing or duplicate arm evidence" in table["restoration_preflight"][3]
@@ -254,6 +254,9 @@ def test_the_command_writes_replaces_and_prints(tmp_path, finished):
         assert (done.returncode, done.stdout) == (0, "")
     assert rx("report", finished.place, "-o", "-").stdout == place.read_text()
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
+    told = json.loads(rx("report", finished.place, "-o", place, "--format", "json").stdout)
+    assert told["sha256"] == hashlib.sha256(place.read_bytes()).hexdigest()
+    assert (told["phase"], told["verdict"]) == ("finished", "inconclusive")
     assert rx("report", finished.place, "-o", tmp_path / "no" / "page.html").returncode == 2
 
 
