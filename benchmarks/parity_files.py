@@ -26,7 +26,7 @@ assert errors.status == "measured", errors.reason
 peak = Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]
 print(spent, int(peak) / 1024)
 """
-ITEM = {"F32": 4, "BF16": 2, "F64": 8}
+TYPES = ("F32", "BF16", "F16", "F64")
 
 
 def write(path: Path, dtype: str, size: int, factor: float) -> None:
@@ -34,6 +34,7 @@ def write(path: Path, dtype: str, size: int, factor: float) -> None:
     block = (np.random.default_rng(1).standard_normal(2**20) * factor).astype(np.float64)
     raw = {
         "F64": block.tobytes,
+        "F16": lambda: block.astype("<f2").tobytes(),
         "F32": lambda: block.astype("<f4").tobytes(),
         "BF16": lambda: (block.astype("<f4").view("<u4") >> 16).astype("<u2").tobytes(),
     }[dtype]()
@@ -58,7 +59,7 @@ def hashing_seconds(paths: list[Path]) -> float:
 
 
 def main(mebibytes: int) -> None:
-    for dtype in ITEM:
+    for dtype in TYPES:
         with tempfile.TemporaryDirectory() as folder:
             paths = [Path(folder) / name for name in ("a.safetensors", "r.safetensors")]
             for path, factor in zip(paths, (1.01, 1.0), strict=True):

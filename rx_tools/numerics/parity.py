@@ -20,6 +20,7 @@ from rx_tools.numerics.scaled import (
     ratio_of_roots,
     root,
     scaled,
+    unhalved,
 )
 from rx_tools.numerics.sources import NotATensorError, TensorSource, sources_of
 
@@ -101,6 +102,7 @@ class PairSums:
 
     def add(self, actual: NDArray[Any], reference: NDArray[Any], space: Workspace) -> str:
         """Take in one chunk of each; the answer is a complaint, or empty."""
+        actual, reference = unhalved(actual), unhalved(reference)
         largest_actual, largest_reference = largest_of(actual), largest_of(reference)
         for side, largest in (("actual", largest_actual), ("reference", largest_reference)):
             if not math.isfinite(largest):

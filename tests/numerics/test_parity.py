@@ -11,6 +11,7 @@ from hypothesis.extra import numpy as hnp
 
 import rx_tools
 from rx_tools.numerics.parity import CHUNK, parity_errors, root_of_squares
+from rx_tools.numerics.scaled import unhalved
 from rx_tools.numerics.tolerance import inconsistency
 
 FIGURES = {"max_abs_error", "reference_max_abs", "relative_l2_error", "cosine_similarity"}
@@ -136,6 +137,17 @@ def test_layout_and_type_do_not_matter():
     assert same["max_abs_error"] == 0.0
     assert same["cosine_similarity"] == 1.0
     assert parity_errors([[1, 2]], np.array([[1.0, 2.0]]))["max_abs_error"] == 0.0
+
+
+def test_every_half_precision_number_is_widened_exactly():
+    bits = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+    finite = bits[np.isfinite(bits)]
+    widened = unhalved(finite)
+    assert widened.dtype == np.float32
+    assert np.array_equal(widened, finite.astype(np.float32))
+    assert np.array_equal(np.isnan(unhalved(bits)), np.isnan(bits))
+    same = parity_errors(finite, finite.astype(np.float64))
+    assert same["max_abs_error"] == 0.0
 
 
 def test_torch_tensors_of_any_floating_type():

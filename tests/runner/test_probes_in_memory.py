@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,14 +11,18 @@ from optimizers_in_memory import VOCABULARY, Faults, MemoryService
 from rx_tools.errors import DocumentError, IntegrityError, UnverifiedError
 from rx_tools.evidence.tensors import load_tensors, safetensors_bytes
 from rx_tools.model.gates_of_spec import CorrectnessPath
+from rx_tools.model.names import Sha256
+from rx_tools.planning.derive import derive
 from rx_tools.runner.probes.bench import Bench
 from rx_tools.runner.probes.handed_in import handed_in
 from rx_tools.runner.probes.measuring import expected_update, open_start
+from rx_tools.runner.probes.planned import probe_plan
 from rx_tools.runner.probes.references import read_pinned, reference_for
 from rx_tools.runner.probes.result import Outcome
 from rx_tools.runner.probes.suite import Questions, run_optimizer_probes
 from rx_tools.runner.service import Datum, ModelConfig, OptimizerConfig
 
+FIXTURES = Path(__file__).parents[1] / "fixtures"
 DIMUON = OptimizerConfig("dimuon", {"beta1": 0.9, "grad_clip_norm": 0.0})
 ADAMW = OptimizerConfig("adamw", {"beta1": 0.9, "beta2": 0.95, "eps": 1e-8})
 MUON_TABLE = ((3.4445, -4.775, 2.0315),) * 5
@@ -193,3 +198,16 @@ def test_steps_that_the_server_skips_prove_nothing(tmp_path):
     gaps = {result.probe: result.reasons[0] for result in answer.gaps}
     assert "skipped the step" in gaps["null_step"]
     assert set(gaps) == {result.probe for result in answer.results} - {"echo"}
+
+
+def test_a_plan_with_a_wrong_optimizer_is_contradicted_in_one_line_each(tmp_path):
+    spec = json.loads((FIXTURES / "exp_71911f0fb9.spec.json").read_text())
+    plan = derive(spec, Sha256("0" * 64), experiment="x").plan
+    service = MemoryService(faults=Faults(scale=0.5))
+    answer = probe_plan(service, spec, plan, batch(), tmp_path)
+    lines = [line for line in answer.contradicted if line.startswith("dimuon: reference_update")]
+    assert len(lines) == 1
+    assert answer.activation
+    (path,) = answer.section["paths"]
+    errors = path["errors"]["reference_update"]
+    assert errors["relative_l2_error"] == pytest.approx(0.5, rel=1e-2)
