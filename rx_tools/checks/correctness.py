@@ -14,7 +14,7 @@ four figures of every tolerance and one probe per learning rate, unrounded.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from dataclasses import dataclass
 
 from rx_tools.checks.applicability import NOT_APPLICABLE, REQUIRED, check_applicability
 from rx_tools.checks.custom_paths import late_discoveries
@@ -62,17 +62,14 @@ FEATURES = {"custom_optimizer": "optimizer", "custom_loss": "loss"}
 def judge(spec: Spec, record: Record, evidence: Evidence) -> Result:
     """The correctness gate; `details` is the server's answer. Never raises."""
     applies = check_applicability(spec.raw, Gate.CORRECTNESS)
-    late = late_discoveries(spec, record)
-    if not applies["enforce"] and not late:
+    late = late_discoveries(spec, record, planned=applies["enforce"])
+    checks = [late_check(reason) for reason in late]
+    if applies["enforce"]:
+        checks += [*plan_checks(spec), *path_checks(spec, section_of(record.raw))]
+    elif not late:
         return answer(record, Status.NOT_APPLICABLE, (), applies["status"], applies["reasons"][0])
-    required = applies["status"] if applies["enforce"] else REQUIRED
-    section = section_of(record.raw)
-    checks = (
-        [*plan_checks(spec), *path_checks(spec, section)]
-        if applies["enforce"]
-        else [late_check(reason) for reason in late]
-    )
     status = worst(check.status for check in checks)
+    required = applies["status"] if applies["enforce"] else REQUIRED
     return answer(record, status, tuple(checks), required, deciding_reason(checks, PASSED))
 
 
@@ -123,6 +120,22 @@ def plans_of(spec: Spec) -> list[JsonObject]:
     return [as_object(path) for path in as_list(spec.correctness.raw.get("paths"))]
 
 
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A planned path and what was recorded for it, each with its JSON path."""
+
+    name: str
+    plan: JsonObject
+    plan_at: str
+    path: JsonObject
+    path_at: str
+
+    def unplanned(self, code: str, message: str, *keys: str) -> Problem:
+        """Something that the spec leaves open."""
+        place = below(self.plan_at, *keys)
+        return Problem(Status.UNVERIFIED, code, f"{self.name}: {message}", place, "spec")
+
+
 def path_checks(spec: Spec, section: JsonObject) -> Iterator[Check]:
     """The checks of every path of the plan against the evidence recorded for it."""
     if section.get("required") is not True:
@@ -130,6 +143,7 @@ def path_checks(spec: Spec, section: JsonObject) -> Iterator[Check]:
         where = f"$.{SECTION}.required"
         yield Check("required", (Problem(Status.UNVERIFIED, "RX311", message, where),))
     recorded = [as_object(path) for path in as_list(section.get("paths"))]
+    paths = f"$.{SECTION}.paths"
     for index, plan in enumerate(plans_of(spec)):
         name = as_text(plan.get("id")) or f"path {index + 1}"
         matches = [at for at, path in enumerate(recorded) if path.get("id") == name]
@@ -137,66 +151,64 @@ def path_checks(spec: Spec, section: JsonObject) -> Iterator[Check]:
             message = f"{name}: missing or duplicate path evidence."
             yield Check(name, (Problem(Status.UNVERIFIED, "RX311", message, f"$.{SECTION}"),))
             continue
-        place = below("$", SECTION, "paths", matches[0])
-        yield from one_path(name, plan, recorded[matches[0]], place)
+        found = recorded[matches[0]]
+        yield from one_path(Pair(name, plan, below(paths, index), found, below(paths, matches[0])))
 
 
-def one_path(name: str, plan: JsonObject, path: JsonObject, place: str) -> Iterator[Check]:
+def one_path(pair: Pair) -> Iterator[Check]:
     """Provenance, every tolerance, and the learning-rate probes of one path."""
-    yield Check(name, tuple(provenance_problems(name, plan, path, place)), f"{name}: pinned.")
-    errors = as_object(path.get("errors"))
-    for error, tolerance in as_object(plan.get("tolerances")).items():
-        label = f"{name}: {error}"
-        where = below(place, "errors", error)
-        found = error_problems(label, as_object(tolerance), errors.get(error), where)
-        yield Check(label, tuple(found), f"{label} is within its tolerance.")
-    if plan.get("lr_scaling") is not None:
-        yield scaling_check(name, as_object(plan["lr_scaling"]), path.get("lr_scaling"), place)
+    found = [*kind_problems(pair), *revision_problems(pair), *input_problems(pair)]
+    yield Check(pair.name, tuple(found), f"{pair.name}: pinned.")
+    for error in as_object(pair.plan.get("tolerances")):
+        label = f"{pair.name}: {error}"
+        yield Check(label, tuple(error_problems(pair, error)), f"{label} is within its tolerance.")
+    if pair.plan.get("lr_scaling") is not None:
+        plan, probes = as_object(pair.plan["lr_scaling"]), pair.path.get("lr_scaling")
+        yield scaling_check(pair.name, plan, probes, pair.path_at, pair.plan_at)
 
 
-def provenance_problems(
-    name: str, plan: JsonObject, path: JsonObject, place: str
-) -> Iterator[Problem]:
-    """What was compared with what, on which input, in which arithmetic."""
-    yield from kind_problems(name, plan)
-    for key in ("baseline_revision", "reference_revision"):
-        if resolved(plan.get(key)) is not Status.PASSED:
-            message = f"{name}: {key} is unresolved in the spec; pin it before any full sweep."
-            yield Problem(Status.UNVERIFIED, "RX312", message, document="spec")
-        elif isinstance(path.get(key), str) and path[key] != plan[key]:
-            message = f"{name}: {key} is not the one that the spec pins."
-            yield Problem(Status.FAILED, "RX316", message, below(place, key))
-    revisions = ("baseline_revision", "reference_revision", "implementation_revision")
-    yield from examine(path, dict.fromkeys(revisions, resolved), "RX311", name, place)
-    yield from examine(path, {"precision": text, "normalization": text}, "RX311", name, place)
-    fixed = {"sha256": sha256, "description": text}
-    at = below(place, "fixed_input")
-    yield from examine(as_object(path.get("fixed_input")), fixed, "RX311", f"{name}: input", at)
-
-
-def kind_problems(name: str, plan: JsonObject) -> Iterator[Problem]:
+def kind_problems(pair: Pair) -> Iterator[Problem]:
     """An optimizer needs both updates compared, a loss its value and its full gradient."""
-    words = NEEDS.get(str(plan.get("kind")))
-    planned = as_object(plan.get("tolerances"))
+    words = NEEDS.get(str(pair.plan.get("kind")))
+    planned = as_object(pair.plan.get("tolerances"))
     if words is None:
-        message = f"{name}: kind is neither optimizer nor loss in the spec."
-        yield Problem(Status.UNVERIFIED, "RX317", message, document="spec")
+        yield pair.unplanned("RX317", "kind is neither optimizer nor loss in the spec.", "kind")
     for word in words or ():
         if not any(word in error for error in planned):
-            message = f"{name}: the plan has no {word} tolerance; {LATE}"
-            yield Problem(Status.UNVERIFIED, "RX317", message, document="spec")
+            message = f"the plan has no {word} tolerance; {LATE}"
+            yield pair.unplanned("RX317", message, "tolerances")
 
 
-def error_problems(
-    label: str, tolerance: JsonObject, measured: Any, place: str
-) -> Iterator[Problem]:
+def revision_problems(pair: Pair) -> Iterator[Problem]:
+    """Revisions are pinned in the spec, and the recorded ones are those."""
+    for key in ("baseline_revision", "reference_revision"):
+        if resolved(pair.plan.get(key)) is not Status.PASSED:
+            message = f"{key} is unresolved in the spec; pin it before any full sweep."
+            yield pair.unplanned("RX312", message, key)
+        elif isinstance(pair.path.get(key), str) and pair.path[key] != pair.plan[key]:
+            message = f"{pair.name}: {key} is not the one that the spec pins."
+            yield Problem(Status.FAILED, "RX316", message, below(pair.path_at, key))
+
+
+def input_problems(pair: Pair) -> Iterator[Problem]:
+    """What was compared, on which input, in which arithmetic."""
+    revisions = ("baseline_revision", "reference_revision", "implementation_revision")
+    rules = {**dict.fromkeys(revisions, resolved), "precision": text, "normalization": text}
+    yield from examine(pair.path, rules, "RX311", pair.name, pair.path_at)
+    fixed = {"sha256": sha256, "description": text}
+    label, at = f"{pair.name}: input", below(pair.path_at, "fixed_input")
+    yield from examine(as_object(pair.path.get("fixed_input")), fixed, "RX311", label, at)
+
+
+def error_problems(pair: Pair, error: str) -> Iterator[Problem]:
     """One tolerance against the four figures measured for it."""
-    errors = as_object(measured)
+    label, place = f"{pair.name}: {error}", below(pair.path_at, "errors", error)
+    errors = as_object(as_object(pair.path.get("errors")).get(error))
     problems = list(examine(errors, dict.fromkeys(FIGURES, number), "RX311", label, place))
-    limits = limits_of(tolerance)
+    limits = limits_of(as_object(as_object(pair.plan.get("tolerances")).get(error)))
     if limits is None:
-        message = f"{label}: atol, rtol or min_cosine is unresolved in the spec."
-        problems.append(Problem(Status.UNVERIFIED, "RX312", message, document="spec"))
+        message = f"atol, rtol or min_cosine of {error} is unresolved in the spec."
+        problems.append(pair.unplanned("RX312", message, "tolerances", error))
     yield from problems
     if problems or limits is None:
         return
@@ -205,12 +217,16 @@ def error_problems(
         status = Status.FAILED if "not exercised" in contradiction else Status.INVALID
         yield Problem(status, "RX314", f"{label}: {contradiction}.", place)
     elif not limits.accepts(errors):
-        allowed = limits.limit(errors["reference_max_abs"])
-        message = (
-            f"{label}: max_abs_error {errors['max_abs_error']:.6g} against {allowed:.6g}, "
-            f"cosine_similarity {errors['cosine_similarity']:.9g} against {limits.min_cosine}."
-        )
-        yield Problem(Status.FAILED, "RX313", message, place)
+        yield Problem(Status.FAILED, "RX313", f"{label}: {excess(errors, limits)}.", place)
+
+
+def excess(errors: JsonObject, limits: Tolerance) -> str:
+    """The measured figures beside what is allowed."""
+    allowed = limits.limit(errors["reference_max_abs"])
+    words = f"max_abs_error {errors['max_abs_error']:.6g}, allowed {allowed:.6g}"
+    if limits.min_cosine is None:
+        return words
+    return f"{words}; cosine {errors['cosine_similarity']:.9g}, at least {limits.min_cosine:g}"
 
 
 def limits_of(tolerance: JsonObject) -> Tolerance | None:

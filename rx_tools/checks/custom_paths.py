@@ -8,9 +8,13 @@ from rx_tools.model.record import Record
 from rx_tools.model.spec import Spec
 
 
-def late_discoveries(spec: Spec, record: Record) -> list[str]:
-    """What shows a fork, a patched loss or an optimizer that the spec does not name."""
-    return [*recorded_paths(record), *patches(record), *foreign_optimizers(spec, record)]
+def late_discoveries(spec: Spec, record: Record, *, planned: bool) -> list[str]:
+    """What shows a fork, a patched loss or an optimizer that the spec does not name.
+
+    A spec that has `planned` custom paths expects reports and patches, but no other optimizer.
+    """
+    expected = [] if planned else [*recorded_paths(record), *patches(record)]
+    return [*expected, *foreign_optimizers(spec, record)]
 
 
 def recorded_paths(record: Record) -> Iterator[str]:

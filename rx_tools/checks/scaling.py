@@ -10,24 +10,25 @@ from rx_tools.model.result import Status
 from rx_tools.numerics.tolerance import lr_scaling_error
 
 
-def scaling_check(name: str, plan: JsonObject, recorded: Any, path: str) -> Check:
+def scaling_check(name: str, plan: JsonObject, recorded: Any, path: str, plan_at: str) -> Check:
     """Whether `(update_norm / learning_rate)` stays within the plan's `rtol` of the first probe."""
     label = f"{name}: lr_scaling"
     probes = [as_object(probe) for probe in as_list(recorded)]
     place = below(path, "lr_scaling")
-    problems = (*plan_problems(label, plan), *probe_problems(label, plan, probes, place))
+    problems = (*plan_problems(label, plan, plan_at), *probe_problems(label, plan, probes, place))
     if not problems:
         problems = tuple(limit_problems(label, plan["rtol"], probes, place))
     return Check(label, problems, f"{label} is within its tolerance.")
 
 
-def plan_problems(label: str, plan: JsonObject) -> Iterator[Problem]:
+def plan_problems(label: str, plan: JsonObject, plan_at: str) -> Iterator[Problem]:
     """A plan needs learning rates and a tolerance."""
     rates, rtol = as_list(plan.get("learning_rates")), plan.get("rtol")
     usable = bool(rates) and all(is_number(rate) and rate > 0 for rate in rates)
     if not (usable and is_number(rtol) and rtol >= 0):
         message = f"{label}: learning_rates or rtol is unresolved in the spec."
-        yield Problem(Status.UNVERIFIED, "RX312", message, document="spec")
+        place = below(plan_at, "lr_scaling")
+        yield Problem(Status.UNVERIFIED, "RX312", message, place, "spec")
 
 
 def probe_problems(
