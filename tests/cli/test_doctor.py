@@ -11,6 +11,7 @@ import pytest
 from packaging.requirements import Requirement
 from typer.testing import CliRunner
 
+from rx_tools.checks.shape import judge_shape
 from rx_tools.cli.app import build
 from rx_tools.errors import ExitCode
 from rx_tools.evidence.disk_check import disk_problem
@@ -37,7 +38,9 @@ def doctor(monkeypatch, tmp_path):
 
 
 def state_of(result, name):
-    checks = json.loads(result.stdout)["checks"]
+    document = json.loads(result.stdout)
+    assert judge_shape(document, "doctor", "doctor") == ()
+    checks = document["checks"]
     return next((one["state"], one["detail"]) for one in checks if one["name"] == name)
 
 

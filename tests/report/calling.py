@@ -8,6 +8,7 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
+from rx_tools.checks.shape import judge_shape
 from rx_tools.cli.app import build
 
 
@@ -29,8 +30,11 @@ def rx(*arguments, cwd=None):
 
 
 def rx_json(*arguments, **options):
-    """The document that it printed."""
-    return json.loads(rx(*arguments, "--format", "json", **options).stdout)
+    """The document that it printed; it has the shape of the schema that it names."""
+    document = json.loads(rx(*arguments, "--format", "json", **options).stdout)
+    name = document["schema"].split(":")[-2]
+    assert judge_shape(document, name, name) == ()
+    return document
 
 
 @contextmanager

@@ -4,7 +4,7 @@ import hashlib
 import json
 
 import pytest
-from calling import rx
+from calling import rx, rx_json
 from making import EFFECTS, Made
 from reading import read, rows
 
@@ -254,7 +254,7 @@ def test_the_command_writes_replaces_and_prints(tmp_path, finished):
         assert (done.returncode, done.stdout) == (0, "")
     assert rx("report", finished.place, "-o", "-").stdout == place.read_text()
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
-    told = json.loads(rx("report", finished.place, "-o", place, "--format", "json").stdout)
+    told = rx_json("report", finished.place, "-o", place)
     assert told["sha256"] == hashlib.sha256(place.read_bytes()).hexdigest()
     assert (told["phase"], told["verdict"]) == ("finished", "inconclusive")
     assert rx("report", finished.place, "-o", tmp_path / "no" / "page.html").returncode == 2

@@ -1,7 +1,5 @@
 """`rx status` at every stage of a run."""
 
-import json
-
 import pytest
 from calling import rx, rx_json
 from making import Made
@@ -152,7 +150,7 @@ def test_a_damaged_ledger_exits_4_and_shows_where(made):
     done = rx("status", made.place)
     assert done.returncode == 4
     assert "DAMAGED" in done.stdout
-    assert json.loads(rx("status", made.place, "--format", "json").stdout)["ledger"]["damage"]
+    assert rx_json("status", made.place)["ledger"]["damage"]
 
 
 def test_a_torn_tail_is_no_damage(made):
