@@ -154,7 +154,7 @@ def check_problems(
     requested = as_text(arm.get("optimizer"))
     if not requested:
         message = f"{label}: the spec requests no optimizer."
-        yield Problem(Status.UNVERIFIED, "RX321", message, document="spec")
+        yield Problem(Status.UNVERIFIED, "RX321", message, "$.restoration_preflight.groups", "spec")
     elif family(actual) != family(requested):
         message = f"{label} is {actual}, requested {requested}."
         yield Problem(Status.FAILED, "RX325", message, below(path, "actual"))

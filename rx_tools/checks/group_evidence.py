@@ -47,7 +47,7 @@ def lone_problems(
     restores = members[0][0].get("restore_count")
     if not lone_allowed:
         message = f"{label}: one arm alone is no group unless it only restores a checkpoint."
-        yield Problem(Status.INVALID, "RX329", message, document="spec")
+        yield Problem(Status.INVALID, "RX329", message, "$.restoration_preflight.groups", "spec")
     elif not (is_integer(restores) and restores >= 1):
         message = f"{label}: a lone resumed arm needs at least one actual restore."
         yield Problem(Status.UNVERIFIED, "RX329", message, place)
