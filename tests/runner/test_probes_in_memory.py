@@ -210,4 +210,4 @@ def test_a_plan_with_a_wrong_optimizer_is_contradicted_in_one_line_each(tmp_path
     assert answer.activation
     (path,) = answer.section["paths"]
     errors = path["errors"]["reference_update"]
-    assert errors["relative_l2_error"] == pytest.approx(0.5, rel=1e-2)
+    assert errors["relative_l2_error"] == pytest.approx(0.5, rel=5e-2)
