@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rx_tools.errors import ExitCode, IntegrityError, RxError, UnverifiedError
 from rx_tools.evidence.claim import Claim, State, contradicted, exit_code, incomplete, verified
-from rx_tools.evidence.contents import json_object
+from rx_tools.evidence.contents import evidence_kinds, json_object
 from rx_tools.evidence.digest import Files
 from rx_tools.evidence.layout import (
     LEDGER,
@@ -20,7 +20,12 @@ from rx_tools.evidence.layout import (
 from rx_tools.evidence.ledger_reading import judge_ledger
 from rx_tools.evidence.timeline import timeline
 from rx_tools.evidence.tree import open_tree
-from rx_tools.evidence.verify_files import verify_description, verify_files, verify_record_files
+from rx_tools.evidence.verify_files import (
+    verify_description,
+    verify_files,
+    verify_record_files,
+    verify_secrets,
+)
 from rx_tools.evidence.verify_gates import (
     verify_execution,
     verify_gates,
@@ -112,6 +117,7 @@ def document_claims(files: Files) -> Iterator[Claim]:
     yield from verify_shapes(files)
     yield from verify_description(files)
     yield from verify_record_files(files)
+    yield from verify_secrets(files, evidence_kinds(record))
     reading = judge_ledger(files[LEDGER], run=str(run.get("run_id")))
     yield from verify_chain(reading)
     if reading.findings:

@@ -2,7 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from itertools import groupby
 from math import isclose
+from operator import attrgetter
 
 import msgspec
 
@@ -25,6 +27,7 @@ from rx_tools.numerics.loss_eval import LossEval
 KINDS = {RUN: Kind.RUN, SPEC: Kind.SPEC, PLAN: Kind.PLAN, RECORD: Kind.RECORD}
 CLAIMING = ("supported", "refuted")
 TOLERANCE = 1e-9
+CREDENTIAL_CODE = "RX386"
 
 
 def verify_shapes(files: Files) -> Iterator[Claim]:
@@ -45,6 +48,8 @@ def verify_gates(files: Files, record: Record, history: Timeline) -> Iterator[Cl
     evidence = retained(files, record)
     told = {str(data.get("gate")): data.get("status") for data in history.data("gate_judged")}
     for gate, result in judge_all(spec, record, evidence).items():
+        secrets = [r.message for r in result.reasons if r.code == CREDENTIAL_CODE]
+        yield from (contradicted("secrets", message) for message in secrets)
         yield gate_claim(gate, result, record, told.get(gate.value))
 
 
@@ -132,12 +137,16 @@ def loss_rows(files: Files, record: Record) -> tuple[dict[str, dict[str, Totals]
         if file.kind != "predictions" or path not in files:
             continue
         try:
-            for row in decoder.decode_lines(files[path]):
-                if row.item_id in rows[row.arm]:
-                    problems[path] = f"holds item {row.item_id!a} of {row.arm} twice"
-                rows[row.arm][row.item_id] = row.prediction
+            found = decoder.decode_lines(files[path])
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             problems[path] = f"is no file of loss predictions: {error}"
+            continue
+        for arm, members in groupby(found, attrgetter("arm")):
+            block = list(members)
+            totals = {row.item_id: row.prediction for row in block}
+            if len(totals) < len(block) or rows[arm].keys() & totals.keys():
+                problems[path] = f"holds an item of {arm} twice"
+            rows[arm].update(totals)
     return dict(rows), problems
 
 

@@ -446,7 +446,7 @@ FORGERIES = {
     ),
     "a file above the cap": (story(too_large), "caps: evidence/large.bin has 10.01 MiB"),
     "more files than the cap": (story(too_many), "caps: 0 + 84 evidence files are more than 64"),
-    "a credential": (story(secret), "executed-command.sh: holds a secret: environment-line"),
+    "a credential": (story(secret), "executed-command.sh: holds what looks like environment-line"),
 }
 
 

@@ -1,0 +1,73 @@
+"""The fast way through predictions never passes a file that the strict way would send back."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rx_tools.checks.prediction_rows import first_fault
+from rx_tools.checks.prediction_rows_quick import is_faultless
+from rx_tools.checks.rows import RowError, parse
+
+EVALUATOR = "e" * 64
+ROW = {
+    "item_id": "item-1",
+    "arm": "a",
+    "seed": 0,
+    "checkpoint": None,
+    "metric": "nll",
+    "evaluator_id": EVALUATOR,
+    "prediction": {"nll_sum": 1.5, "n_tokens": 3},
+    "reference": {"datum_sha256": "ab"},
+}
+
+
+def strictly_faultless(content):
+    try:
+        rows = list(parse("rows.jsonl", content))
+    except RowError:
+        return False
+    return bool(rows) and not list(first_fault("rows.jsonl", rows, {EVALUATOR}))
+
+
+def line(**changes):
+    return json.dumps(ROW | changes).encode() + b"\n"
+
+
+def test_what_rx_writes_goes_the_fast_way():
+    assert is_faultless(line() + line(item_id="item-2"), {EVALUATOR})
+    assert is_faultless(line(checkpoint="tinker://x/y", seed=None), {EVALUATOR})
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\n",
+        line(item_id=""),
+        line(item_id=" "),
+        line(metric=" "),
+        line(arm=None),
+        line(evaluator_id="other"),
+        line()[:-2] + b', "arm": "b"}\n',
+        line().replace(b'"nll_sum": 1.5', b'"nll_sum": 1.5, "nll_sum": 2.5'),
+        line().replace(b"1.5", b"NaN"),
+        line().replace(b"1.5", b"1e999"),
+        line().replace(b'"item-1"', b'"item\\ud800"'),
+        line().replace(b'"item-1"', b'"item\xff"'),
+        line() + b"[]\n",
+        line() + b"{}\n",
+    ],
+)
+def test_what_is_wrong_never_does(content):
+    assert not is_faultless(content, {EVALUATOR})
+    assert not strictly_faultless(content)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.dictionaries(st.sampled_from([*ROW, "more"]), st.text() | st.integers() | st.none()))
+def test_the_fast_way_implies_the_strict_one(changes):
+    content = line(**changes)
+    if is_faultless(content, {EVALUATOR}):
+        assert strictly_faultless(content)
