@@ -11,8 +11,7 @@ from rx_tools.cli.options import Debug, Quiet, RunDir
 from rx_tools.cli.watching import EventsFile, watching
 from rx_tools.errors import ExitCode, UsageError
 from rx_tools.runner.clearance import events
-from rx_tools.runner.complete import recorded_ending
-from rx_tools.runner.experiment import run_arm, workshop
+from rx_tools.runner.complete import train_one
 from rx_tools.runner.stop import StopSignal, stopping_on_interrupt
 
 
@@ -45,8 +44,7 @@ def command(
                 raise UsageError(f"no arm is named {arm!r}", where="--arm", hint=f"one of {known}")
             if arm in {data["arm"] for data in events(bench.ledger.lines, "arm_scored")}:
                 raise UsageError("is done: trained and scored", where=arm, hint="rx status")
-            with recorded_ending(bench):
-                run_arm(bench, workshop(bench, stop), planned, resume=resume)
+            train_one(bench, stop, planned, resume=resume)
             scored = events(bench.ledger.lines, "arm_scored")[-1]
     if not quiet:
         emit(f"{arm}: {planned.steps} steps, token mean NLL {scored['token_mean']:.6f}")

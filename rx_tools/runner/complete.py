@@ -2,9 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any
 
-from rx_tools.checks.deciding.decide import Decision
 from rx_tools.errors import DiskError, RxError, UnverifiedError
 from rx_tools.model.names import Gate
 from rx_tools.planning.plan import PlannedArm
@@ -12,7 +10,14 @@ from rx_tools.runner import clearance
 from rx_tools.runner.arm import Workshop
 from rx_tools.runner.capacity import CapacityBlockedError
 from rx_tools.runner.conclude import conclude
-from rx_tools.runner.experiment import freeze_selection, run_arms, with_rate, workshop
+from rx_tools.runner.experiment import (
+    done,
+    freeze_selection,
+    run_arm,
+    run_arms,
+    with_rate,
+    workshop,
+)
 from rx_tools.runner.gates import GateTable
 from rx_tools.runner.preflight.measure import clear, judge, measure_starts, recorded_facts
 from rx_tools.runner.record import Outcome, post
@@ -21,13 +26,43 @@ from rx_tools.runner.stop import StopSignal
 from rx_tools.runner.workbench import Workbench
 
 
-def complete(
-    bench: Workbench, stop: StopSignal, *, jobs: int, accepted: Sequence[Gate]
-) -> tuple[Decision, dict[str, Any]]:
+def complete(bench: Workbench, stop: StopSignal, *, jobs: int, accepted: Sequence[Gate]) -> None:
     """Selection, confirmation, scoring and decision; the record is right however it ends."""
+    shop = workshop(bench, stop)
     with recorded_ending(bench):
-        train_all(bench, workshop(bench, stop), jobs=jobs, accepted=accepted)
-    return conclude(bench)
+        train_all(bench, shop, jobs=jobs, accepted=accepted_gates(bench, accepted))
+    conclude(bench)
+
+
+def train_one(bench: Workbench, stop: StopSignal, arm: PlannedArm, *, resume: bool) -> None:
+    """One arm, with the selection frozen before a confirmation arm; the last one concludes."""
+    shop = workshop(bench, stop)
+    with recorded_ending(bench):
+        if arm.phase == "confirmation" and bench.plan.selection:
+            refuse_unsearched(bench)
+            freeze_selection(bench)
+            clear_confirmation(bench, accepted_gates(bench, ()), bench.tell)
+        run_arm(bench, shop, arm, resume=resume)
+    if all(one.name in done(bench, "arm_scored") for one in bench.plan.arms):
+        conclude(bench)
+
+
+def refuse_unsearched(bench: Workbench) -> None:
+    """A confirmation arm waits for every selection arm."""
+    scored = done(bench, "arm_scored")
+    missing = [arm.name for arm in bench.plan.selection if arm.name not in scored]
+    if missing:
+        raise UnverifiedError(
+            f"the selection is not complete: {', '.join(missing)}",
+            where="confirmation",
+            hint="train these arms first; `rx run` does both in order",
+        )
+
+
+def accepted_gates(bench: Workbench, wished: Sequence[Gate]) -> tuple[Gate, ...]:
+    """What the user accepts now, and what the ledger says was accepted before."""
+    before = clearance.events(bench.ledger.lines, "unverified_accepted")
+    return tuple(dict.fromkeys([*wished, *(Gate(data["gate"]) for data in before)]))
 
 
 @contextmanager

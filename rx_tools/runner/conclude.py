@@ -158,7 +158,8 @@ def summary(bench: Workbench, decision: Decision) -> str:
     plan = bench.plan
     ran = (
         f"{len(plan.arms)} arms of {bench.spec['base_model']} on {plan.data.hf_path} ran "
-        f"through rx and were scored on {plan.data.n_eval} held-out rows."
+        f"through rx and were scored on {plan.data.n_eval} held-out rows"
+        f"{accepted_words(bench)}."
     )
     if not decision.criteria:
         return f"{ran} The outcome is {decision.outcome_reason}."
@@ -167,6 +168,13 @@ def summary(bench: Workbench, decision: Decision) -> str:
         return f"{ran} There is no interval: {decision.outcome_reason}."
     interval = f"[{first.low:.6g}, {first.high:.6g}]"
     return f"{ran} The effect of {first.id} is {first.mean:.6g} with interval {interval}."
+
+
+def accepted_words(bench: Workbench) -> str:
+    """Names the gates that were passed over by consent."""
+    gates = [str(data["gate"]) for data in events(bench.ledger.lines, "unverified_accepted")]
+    named = ", ".join(dict.fromkeys(gates))
+    return f", with {named} accepted unverified" if named else ""
 
 
 def figures(decision: Decision) -> dict[str, float]:
