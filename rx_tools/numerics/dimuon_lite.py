@@ -2,7 +2,7 @@
 
 The algorithm of the service is not public. Each choice below that no public source settles is a
 named field, so that a reader sees what a comparison with this reference took for granted, and
-another pinned reference can take its place (a file of updates, `runner/probes/pinned.py`).
+another pinned reference can take its place (a file of updates, `runner/probes/references.py`).
 """
 
 from collections.abc import Mapping

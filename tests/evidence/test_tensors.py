@@ -10,6 +10,8 @@ import zipfile
 import numpy as np
 import pytest
 import safetensors.numpy
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from rx_tools.errors import DocumentError, UsageError
 from rx_tools.evidence.tensors import (
@@ -223,6 +225,32 @@ def test_other_files_and_empty_folders_are_usage_errors(tmp_path):
         adapter_digest(tmp_path)
     with pytest.raises(FileNotFoundError):
         load_tensors(tmp_path / "absent.safetensors")
+
+
+def sound(kind):
+    if kind == "safetensors":
+        return safetensors_bytes({"a": np.arange(6.0), "b": np.ones((2, 2), np.float32)})
+    buffer = io.BytesIO()
+    np.savez(buffer, a=np.arange(6.0), b=np.ones((2, 2), np.float32))
+    return buffer.getvalue()
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    kind=st.sampled_from(["safetensors", "npz"]),
+    changes=st.lists(st.tuples(st.integers(0, 700), st.integers(0, 255)), min_size=1, max_size=4),
+    cut=st.integers(0, 700) | st.none(),
+)
+def test_damage_anywhere_is_refused_in_one_line_or_harmless(tmp_path_factory, kind, changes, cut):
+    data = bytearray(sound(kind))
+    for place, value in changes:
+        data[place % len(data)] = value
+    path = tmp_path_factory.mktemp("damaged") / f"x.{kind}"
+    path.write_bytes(data[:cut])
+    try:
+        load_tensors(path)
+    except DocumentError as refused:
+        assert "\n" not in str(refused)
 
 
 MEASURE = """

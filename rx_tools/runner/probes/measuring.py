@@ -24,7 +24,10 @@ from rx_tools.runner.probes.references import GRADIENT, PinnedUpdates
 from rx_tools.runner.service import Datum, Model, OptimizerConfig
 
 REVEALING_EPS = 1e3
-REVEALING = OptimizerConfig("adamw", {"beta1": 0.9, "beta2": 0.95, "eps": REVEALING_EPS})
+REVEALING = OptimizerConfig(
+    "adamw",
+    {"beta1": 0.9, "beta2": 0.95, "eps": REVEALING_EPS, "weight_decay": 0.0, "grad_clip_norm": 0.0},
+)
 REVEALING_RATE = 1e4 * REVEALING_EPS
 """Moves a weight by ten thousand times its gradient, so that the old value is rounded away."""
 
