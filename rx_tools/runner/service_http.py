@@ -11,15 +11,18 @@ from urllib.parse import quote, urljoin, urlsplit
 
 import httpx
 
-from rx_tools.errors import ServiceError
+from rx_tools.errors import ServiceError, UsageError
 from rx_tools.runner.limits import Limits
 from rx_tools.runner.service import (
     CapacityError,
     ModelLostError,
+    NoAnswerError,
     SessionClosedError,
     UnreachableError,
 )
 from rx_tools.runner.service_errors import Doing, from_status
+
+CAPABILITIES = "/api/v1/get_server_capabilities"
 
 
 class ServiceHttp:
@@ -27,10 +30,13 @@ class ServiceHttp:
 
     def __init__(self, base_url: str, headers: Mapping[str, str], limits: Limits) -> None:
         self.base_url = base_url.rstrip("/")
-        self.host = urlsplit(self.base_url).hostname or ""
+        self.host = host_of(base_url)
+        self._place = (
+            f"{urlsplit(base_url).scheme}://{urlsplit(base_url).netloc.rpartition('@')[2]}"
+        )
+        self._limits = limits
         self._client = httpx.Client(
             headers=dict(headers),
-            timeout=limits.probe,
             trust_env=not is_loopback(self.host),
             follow_redirects=False,
             verify=self.base_url.startswith("https"),
@@ -38,7 +44,8 @@ class ServiceHttp:
 
     def capabilities(self) -> Mapping[str, Any]:
         """What the server says of itself; `UnreachableError` within seconds when nobody answers."""
-        return self._json("GET", "/api/v1/get_server_capabilities", "asking what is served")
+        response = self._send("GET", CAPABILITIES, seconds=self._limits.first_answer)
+        return _document(response, "asking what is served")
 
     def info(self, model_id: str) -> Mapping[str, Any]:
         """The raw answer to `get_info`: what the server left out stays left out."""
@@ -55,10 +62,16 @@ class ServiceHttp:
         return _document(response, "observing the optimizer")
 
     def check_alive(self, session_id: str, model_id: str | None) -> None:
-        """Raise what has become of the server, the session or the model; return if all live."""
-        if model_id is not None:
-            self._check_model(model_id)
-        response = self._send("POST", "/api/v1/session_heartbeat", {"session_id": session_id})
+        """Raise what has become of the server, the session or the model; return if all live.
+
+        A server that takes the question and does not answer in time is busy, which is no verdict.
+        """
+        try:
+            if model_id is not None:
+                self._check_model(model_id)
+            response = self._send("POST", "/api/v1/session_heartbeat", {"session_id": session_id})
+        except NoAnswerError:
+            return
         if response.status_code in (409, 410):
             raise SessionClosedError("the session was closed or evicted")
         _check_busy(response)
@@ -114,18 +127,45 @@ class ServiceHttp:
         return _document(self._send(method, path, body), doing)
 
     def _send(
-        self, method: str, path: str, body: Mapping[str, Any] | None = None
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None = None,
+        *,
+        seconds: float | None = None,
     ) -> httpx.Response:
+        limits = httpx.Timeout(seconds or self._limits.probe, connect=self._limits.probe)
         try:
-            return self._client.request(method, self.base_url + path, json=body)
+            return self._client.request(method, self.base_url + path, json=body, timeout=limits)
+        except httpx.ReadTimeout as error:
+            raise NoAnswerError(
+                f"took the request, but did not answer within {limits.read:g} s",
+                where=self._place,
+            ) from error
         except httpx.TransportError as error:
             raise UnreachableError(
                 f"nobody answers: {type(error).__name__}",
-                where=self.base_url,
+                where=self._place,
                 hint="is the service up, and TINKER_BASE_URL right?",
             ) from error
         except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
-            raise UnreachableError(f"not an address: {error}", where=self.base_url) from error
+            raise UnreachableError(f"not an address: {error}", where=self._place) from error
+
+
+def host_of(base_url: str) -> str:
+    """The host of an address; `UsageError` for what is none."""
+    try:
+        parts = urlsplit(base_url)
+        host = parts.hostname
+    except ValueError:
+        parts, host = urlsplit(""), None
+    if host is None or parts.scheme not in ("http", "https"):
+        raise UsageError(
+            "is no address of a service",
+            where="TINKER_BASE_URL",
+            hint="it begins with https:// or http:// and names a host",
+        )
+    return host
 
 
 def is_loopback(host: str) -> bool:

@@ -18,7 +18,7 @@ import tinker
 from tinker.lib.public_interfaces.training_client import TrainingClient
 
 from rx_tools.model.names import CheckpointUri
-from rx_tools.runner.limits import Limits
+from rx_tools.runner.limits import LOOPBACK, REMOTE, Limits
 from rx_tools.runner.service import (
     Capabilities,
     Datum,
@@ -34,7 +34,7 @@ from rx_tools.runner.service import (
     StepResult,
 )
 from rx_tools.runner.service_errors import Doing, classify
-from rx_tools.runner.service_http import ServiceHttp
+from rx_tools.runner.service_http import ServiceHttp, host_of, is_loopback
 from rx_tools.runner.tinker_session import (
     Session,
     closing_on_error,
@@ -68,7 +68,7 @@ class TinkerService:
     ) -> None:
         self._base_url, self._api_key = base_url, api_key
         self._headers = dict(headers or {})
-        self._limits = limits or Limits()
+        self._limits = limits or (LOOPBACK if is_loopback(host_of(base_url)) else REMOTE)
         self._clock = clock
         self._http = ServiceHttp(base_url, {**self._headers, "X-API-Key": api_key}, self._limits)
         self._models: list[TinkerModel] = []

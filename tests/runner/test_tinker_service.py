@@ -1,7 +1,9 @@
 """The adapter with the real SDK against servers that behave like the ones users met."""
 
 import socket
+import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -13,6 +15,7 @@ from rx_tools.runner.service import (
     CapacityError,
     ModelConfig,
     ModelLostError,
+    NoAnswerError,
     NotOfferedError,
     OptimizerConfig,
     RefusedError,
@@ -174,6 +177,42 @@ def test_nobody_there_is_said_within_seconds() -> None:
         service.create(DIMUON)
     assert raised.value.exit_code == ExitCode.SERVICE
     assert "tml-secret-key" not in str(raised.value)
+
+
+def test_a_service_that_takes_the_question_and_says_nothing_is_told_apart(
+    stub: StubServer,
+) -> None:
+    stub.script["/api/v1/get_server_capabilities"] = lambda _: (time.sleep(3), (200, {}))[1]
+    service = TinkerService(stub.base_url, "tml-key", limits=replace(SHORT, first_answer=0.5))
+    with pytest.raises(NoAnswerError, match=r"0\.5 s"):
+        service.capabilities()
+
+
+def test_a_server_too_busy_for_a_probe_is_not_given_up(
+    stub: StubServer, service: TinkerService
+) -> None:
+    model = service.create(DIMUON)
+    answers = iter([(408, {}), (408, {}), (408, {})])
+    save = {"path": "tinker://s1/weights/a"}
+    stub.script["/api/v1/get_info"] = lambda _: (time.sleep(1), (200, {}))[1]
+    stub.script["/api/v1/retrieve_future"] = lambda _: (time.sleep(1), next(answers, (200, save)))[
+        1
+    ]
+    service._limits = service._http._limits = replace(SHORT, probe=0.2)
+    assert model.save_state("a").result() == save["path"]
+
+
+@pytest.mark.parametrize("address", ["localhost:8000", "http://", "ftp://x", "http://[::1", ""])
+def test_what_is_no_address_is_refused_at_once(address: str) -> None:
+    with pytest.raises(UsageError, match="TINKER_BASE_URL"):
+        TinkerService(address, "tml-key")
+
+
+def test_credentials_inside_an_address_are_never_shown() -> None:
+    service = TinkerService("http://user:hidden@127.0.0.1:9", "tml-key", limits=SHORT)
+    with pytest.raises(UnreachableError) as raised:
+        service.capabilities()
+    assert "hidden" not in str(raised.value) and "127.0.0.1:9" in str(raised.value)
 
 
 def test_the_identity_has_no_port_and_no_key(service: TinkerService) -> None:
