@@ -71,4 +71,6 @@ def finding_lines(file: FileReport, placed: Placed) -> Iterator[str]:
 
 def visible(line: str) -> str:
     """One line without control characters: nothing in a document can move the cursor."""
+    if line.isprintable():
+        return line
     return "".join(c if c.isprintable() else "\ufffd" for c in line)

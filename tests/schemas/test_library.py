@@ -2,8 +2,11 @@
 
 import dataclasses
 import json
+import re
 from collections.abc import Mapping
+from pathlib import Path
 
+import msgspec
 import pytest
 import re2
 from hypothesis import given, settings
@@ -11,11 +14,23 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
+from rx_tools.checks.clearance import Binding
 from rx_tools.checks.shape import judge_shape, validator
 from rx_tools.errors import UsageError
+from rx_tools.evidence.ledger_line import LedgerLine
 from rx_tools.model.evidence import KINDS
 from rx_tools.model.record import OUTCOME_REASONS, VERDICTS, Record
 from rx_tools.model.spec import FEATURES, Arm, Budget, Dataset, EvalPlan, Spec
+from rx_tools.planning.plan import (
+    CorrectnessPath,
+    DataPlan,
+    EvaluationPlan,
+    Grid,
+    Plan,
+    PlannedArm,
+    PlannedMetric,
+    Schedule,
+)
 from rx_tools.schemas.library import PREFIX, all_schemas, resolve, schema, schema_id, schema_names
 
 KEYWORDS = {
@@ -210,6 +225,40 @@ def test_record_view_and_schema_do_not_drift():
     assert tuple(properties["outcome_reason"]["enum"]) == OUTCOME_REASONS
     files = schema("evidence")["properties"]["files"]["items"]["properties"]
     assert tuple(files["kind"]["enum"]) == KINDS
+
+
+def test_plan_and_schema_do_not_drift():
+    properties = schema("plan")["properties"]
+    assert fields(Plan) | {"schema", "rx_version"} == set(properties)
+    for view, body in (
+        (PlannedArm, properties["arms"]["items"]),
+        (Grid, properties["grids"]["items"]),
+        (Schedule, properties["schedule"]),
+        (DataPlan, properties["data"]),
+        (EvaluationPlan, properties["evaluation"]),
+        (PlannedMetric, properties["activation"]["items"]),
+        (CorrectnessPath, properties["correctness"]["items"]),
+    ):
+        assert fields(view) == set(body["properties"]) == set(body["required"]), view
+
+
+def test_clearance_and_ledger_line_do_not_drift():
+    binding = schema("clearance")["properties"]["binding"]
+    assert fields(Binding) == set(binding["properties"]) == set(binding["required"])
+    line = schema("ledger-line")
+    members = {field.name for field in msgspec.structs.fields(LedgerLine)} - {"sha256"}
+    assert members == set(line["properties"]) == set(line["required"])
+
+
+def test_every_event_that_is_written_is_known():
+    root = Path(__file__).parents[2] / "rx_tools"
+    written = {
+        name
+        for path in root.rglob("*.py")
+        for name in re.findall(r'ledger\.append\(\s*"([a-z_]+)"', path.read_text())
+    }
+    assert len(written) > 10
+    assert written <= set(schema("ledger-line")["properties"]["event"]["enum"])
 
 
 def test_unknown_schema_is_named():
