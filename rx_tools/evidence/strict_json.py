@@ -18,12 +18,8 @@ import json
 import math
 import re
 import stat
-<<<<<<< HEAD
-from collections.abc import Callable, Mapping
-=======
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping
->>>>>>> 12391a6 (Place a hundred thousand findings in linear time; schemas of our own documents do not drift from the code)
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
