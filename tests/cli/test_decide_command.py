@@ -170,7 +170,10 @@ def test_a_bare_rule(capsys, tmp_path, observed):
     assert "not looked at without a record: completed arms" in err
 
 
-def test_a_record_without_its_evidence_is_not_enough(capsys, observed):
+def test_a_record_without_its_evidence_is_not_enough(capsys, tmp_path):
+    (evaluator,) = json.loads(RUN.read_text())["evaluation"]["evaluators"]
+    content = [{**row, "evaluator_id": evaluator} for row in rows()]
+    observed = jsonl(tmp_path / "rows.jsonl", content)
     code, out, _ = rx(capsys, "decide", SPEC, "--observations", observed, "--record", RUN)
     assert code == 3
     assert out.startswith("inconclusive (insufficient_evidence)")
