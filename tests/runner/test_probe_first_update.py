@@ -1,9 +1,11 @@
 import numpy as np
 import pytest
+from tinker import AdamParams, DimuonParams
 
 from rx_tools.numerics.signature import signature_of
 from rx_tools.runner.probes import echo, first_update
-from rx_tools.runner.service import ModelInfo
+from rx_tools.runner.probes.references import reference_for
+from rx_tools.runner.service import ModelInfo, OptimizerConfig
 
 RANDOM = np.random.default_rng(0)
 SIGN = 1e-3 * np.sign(RANDOM.standard_normal((64, 8)))
@@ -53,3 +55,11 @@ def info(optimizer, observed=None):
 )
 def test_no_echo_is_never_a_pass(optimizer, observed, outcome):
     assert echo.judged("dimuon-lite", info(optimizer, observed)).outcome.value == outcome
+
+
+def test_a_silent_arm_is_compared_with_what_the_sdk_sends():
+    for optimizer, sent in (("adamw", AdamParams()), ("dimuon", DimuonParams(learning_rate=1.0))):
+        assumed = reference_for(OptimizerConfig(optimizer)).assumptions
+        named = {name: value for name, value in sent.model_dump().items() if name in assumed}
+        assert len(named) >= 2
+        assert {name: assumed[name] for name in named} == named

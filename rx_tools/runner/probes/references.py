@@ -22,6 +22,9 @@ from rx_tools.runner.service import OptimizerConfig
 
 PINNED_SCHEMA = "urn:rx:schema:reference-updates:1"
 GRADIENT, UPDATE = "gradient:", "update:"
+SENT_ADAMW = {**adamw.DEFAULTS, "eps": 1e-12}
+"""What the SDK sends where an arm is silent; its epsilon is not the one that specs name."""
+
 SAME_GRADIENT = 1e-2
 """Relative L2 distance up to which a pinned gradient counts as the measured one."""
 
@@ -33,7 +36,7 @@ def reference_for(optimizer: OptimizerConfig) -> ReferenceOptimizer[Any] | None:
     """
     match same(optimizer.type):
         case "adamw":
-            return AdamW(**known(optimizer, adamw.DEFAULTS))
+            return AdamW(**known(optimizer, SENT_ADAMW))
         case "dimuon":
             parameters = known(optimizer, dimuon_lite.DEFAULTS)
             return DimuonLite(parameters["beta1"], parameters["grad_clip_norm"])
