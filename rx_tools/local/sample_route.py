@@ -16,6 +16,8 @@ from rx_tools.local.service import Service
 
 Array = NDArray[np.float32]
 SAMPLES_AT_MOST = 256
+TOKENS_AT_MOST = 32_768
+"""Samples times max_tokens of one request: other clients wait as long."""
 NOT_SCORED = -99999.0
 NOT_OFFERED = ("target_prompt_logprobs", "prompt_alt_tokens_k", "record_stability_info")
 
@@ -82,6 +84,10 @@ def checked(service: Service, turn: int, body: Mapping[str, Any]) -> Asked:
     how = _how(params, room, turn, topk[1])
     wanted = body.get("prompt_logprobs") is True
     samples = body.get("num_samples", 1)
+    if samples * how.max_tokens > TOKENS_AT_MOST:
+        raise OperationFailedError(
+            f"{samples} samples of {how.max_tokens} tokens; at most {TOKENS_AT_MOST} in all"
+        )
     return Asked(prompt, samples, how, _stop(service, params), wanted, topk[0], last)
 
 

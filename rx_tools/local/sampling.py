@@ -63,7 +63,7 @@ def draw(decoder: Decoder, scores: Array, how: Sampling, stop: Stop, text_of: Te
     logprobs: list[np.float32] = []
     tops: list[tuple[NDArray[np.int32], Array]] = []
     while len(tokens) < how.max_tokens:
-        token = _choose(scores, how, source)
+        token = choose_token(scores, how, source)
         tokens.append(token)
         logprobs.append(scores[token])
         tops.append(top(scores[None], how.topk_logprobs))
@@ -92,17 +92,28 @@ def _drawn(
     return Drawn(tuple(tokens), np.array(logprobs, np.float32), stopped, ids, scores)
 
 
-def _choose(scores: Array, how: Sampling, source: np.random.Generator) -> int:
+def choose_token(scores: Array, how: Sampling, source: np.random.Generator) -> int:
+    """Draw one token by its log-probabilities (vocabulary)."""
     if how.temperature == 0:
         return int(scores.argmax())
     weights = scores.astype(np.float64) / how.temperature
+    tokens = _kept(weights, how)
+    summed = np.cumsum(_odds(weights[tokens]))
+    place = int(np.searchsorted(summed, source.random() * summed[-1], side="right"))
+    return int(tokens[min(place, len(tokens) - 1)])
+
+
+def _kept(weights: NDArray[np.float64], how: Sampling) -> NDArray[np.intp]:
+    """The tokens that the cuts leave, likeliest first where there are cuts."""
+    if how.top_k < 1 and how.top_p >= 1:
+        return np.arange(len(weights))
     order = np.argsort(-weights, kind="stable")
     if how.top_k > 0:
         order = order[: how.top_k]
-    chances = np.exp(weights[order] - weights[order[0]])
-    chances /= chances.sum()
-    if how.top_p < 1:
-        kept = int(np.searchsorted(np.cumsum(chances), how.top_p)) + 1
-        order, chances = order[:kept], chances[:kept] / chances[:kept].sum()
-    place = int(np.searchsorted(np.cumsum(chances), source.random(), side="right"))
-    return int(order[min(place, len(order) - 1)])
+    share = np.cumsum(_odds(weights[order]))
+    return order[: int(np.searchsorted(share, how.top_p * share[-1])) + 1]
+
+
+def _odds(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    odds: NDArray[np.float64] = np.exp(weights - weights.max())
+    return odds

@@ -42,7 +42,7 @@ def unembed(weight: Array, positions: Positions, score: Score, *, backward: bool
     logprobs, losses = np.empty(count, np.float32), np.empty(count, np.float32)
     d_hidden = np.zeros_like(positions.hidden) if backward else None
     d_weight = np.zeros_like(weight) if backward else None
-    block = max(1, BLOCK_LOGITS // len(weight))
+    block = max(64, BLOCK_LOGITS // len(weight))
     for start in range(0, count, block):
         part = slice(start, start + block)
         hidden, targets = positions.hidden[part], positions.targets[part]

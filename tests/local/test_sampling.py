@@ -10,6 +10,7 @@ from rx_tools.local.batch import Example
 from rx_tools.local.decoding import Decoder
 from rx_tools.local.engine import Engine
 from rx_tools.local.lora import LoraConfig, fresh
+from rx_tools.local.sampling import Sampling, choose_token
 
 from .conftest import MODEL, datums
 
@@ -151,6 +152,27 @@ def test_learning_one_reply_makes_greedy_sampling_say_it(client):
 def test_settings_out_of_range_are_refused(sampler, changes, words):
     with pytest.raises(RequestFailedError, match=words):
         sampler.sample(PROMPT, 1, params(**changes)).result(timeout=30)
+
+
+def test_a_request_that_would_hold_up_all_others_is_refused(sampler):
+    with pytest.raises(RequestFailedError, match="at most 32768 in all"):
+        sampler.sample(PROMPT, 200, params(max_tokens=1000)).result(timeout=30)
+
+
+def test_frequencies_follow_the_models_probabilities():
+    """8,000 draws from three likely tokens, each within five standard errors."""
+    chances = np.array([0.5, 0.3, 0.15, 0.05])
+    scores, source = np.log(chances).astype(np.float32), np.random.default_rng(0)
+    for how, expected in (
+        (Sampling(1, 0), chances),
+        (Sampling(1, 0, top_k=2), np.array([5 / 8, 3 / 8, 0, 0])),
+        (Sampling(1, 0, top_p=0.9), np.array([0.5, 0.3, 0.15, 0]) / 0.95),
+        (Sampling(1, 0, temperature=0.5), chances**2 / (chances**2).sum()),
+    ):
+        drawn = [choose_token(scores, how, source) for _ in range(8000)]
+        seen = np.bincount(drawn, minlength=4) / 8000
+        error = np.sqrt(expected * (1 - expected) / 8000)
+        assert (np.abs(seen - expected) <= 5 * error).all()
 
 
 def test_prompts_that_cannot_be_are_refused(sampler):
