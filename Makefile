@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: help setup demo test lint bench
+.PHONY: help setup demo test lint bench browser
 help:
 	@echo "make setup | demo | test | lint | bench"
 
@@ -22,8 +22,12 @@ setup: $(VENV)/.local
 demo: $(VENV)/.local
 	$(BIN)/rx run examples/lr-3e-4-vs-1e-4.spec.json --rehearse
 
-test: $(VENV)/.test
-	$(BIN)/python -m pytest -n auto
+# The report is looked at in a real browser.
+browser:
+	test -x /usr/bin/chromium || { apt-get update -q && apt-get install -y -q --no-install-recommends chromium; }
+
+test: $(VENV)/.test browser
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
