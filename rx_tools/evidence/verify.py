@@ -21,6 +21,7 @@ from rx_tools.evidence.ledger_reading import judge_ledger
 from rx_tools.evidence.timeline import timeline
 from rx_tools.evidence.tree import open_tree
 from rx_tools.evidence.verify_files import (
+    verify_attachments,
     verify_description,
     verify_files,
     verify_record_files,
@@ -117,6 +118,7 @@ def document_claims(files: Files) -> Iterator[Claim]:
     yield from verify_shapes(files)
     yield from verify_description(files)
     yield from verify_record_files(files)
+    yield from verify_attachments(record)
     yield from verify_secrets(files, evidence_kinds(record))
     reading = judge_ledger(files[LEDGER], run=str(run.get("run_id")))
     yield from verify_chain(reading)

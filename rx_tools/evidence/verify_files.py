@@ -21,6 +21,7 @@ from rx_tools.evidence.layout import (
 from rx_tools.evidence.manifest import parse_manifest
 from rx_tools.evidence.secrets import scan
 from rx_tools.model.json import as_list, as_object
+from rx_tools.model.record import Record
 
 
 def verify_files(files: Files) -> Iterator[Claim]:
@@ -91,6 +92,14 @@ def verify_description(files: Files) -> Iterator[Claim]:
         yield contradicted(BUNDLE, "describes files that are not there, or one twice")
     if stated == derived:
         yield verified(BUNDLE, "kinds, sizes, digests and the run are described as they are")
+
+
+def verify_attachments(record: Record) -> Iterator[Claim]:
+    """Files that are too large for a bundle lie behind a URL: whoever fetches one can hash it."""
+    for file in record.files:
+        if file.source_url:
+            digest = file.sha256 or "not stated"
+            yield incomplete(f"attachment {file.name}", f"elsewhere; its SHA-256 is {digest}")
 
 
 def verify_record_files(files: Files) -> Iterator[Claim]:

@@ -61,9 +61,9 @@ OTHERS = {
     "private-key": ("-----BEGIN ", r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY"),
     "url-password": (
         AUTHORITY,
-        r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@\"'<>?#]{0,100}:[^\s/@\"'<>?#]{1,200}@",
+        r"[A-Za-z][A-Za-z0-9+.-]{1,20}://(?P<value>[^\s/:@\"'<>?#]{0,100}:[^\s/@\"'<>?#]{1,200})@",
     ),
-    "url-user": (AUTHORITY, r"(?i:https?|ftp)://[^\s/:@\"'<>?#]{1,200}@"),
+    "url-user": (AUTHORITY, r"(?i:https?|ftp)://(?P<value>(?!\[)[^\s/:@\"'<>?#]{1,200})@"),
     "signed-url": (f"[?&;]{QUERY}", rf"[?&;]{QUERY}(?P<value>(?!\[)[^\s&\"'<>]{{6,}})"),
     "credential-header": (
         rf"{HEADER}{QUOTE}?\s*[:=]",

@@ -30,6 +30,7 @@ VALUE = "environment-value"
 ESCAPE = re.compile(rb"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
 PERCENT = re.compile(rb"%[0-9A-Fa-f]{2}")
 ROUNDS = 3
+STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
 NO_VALUES: Mapping[str, str] = MappingProxyType({})
 
 
@@ -66,21 +67,32 @@ def scan(data: bytes, known: Mapping[str, str] = NO_VALUES) -> list[SecretHit]:
 
 
 def redact(text: str, known: Mapping[str, str] = NO_VALUES) -> str:
-    """The text with every credential replaced by the name of its rule."""
+    """The text with every credential replaced by the name of its rule; JSON stays JSON."""
     matcher = Matcher.of(known)
     data = text.encode("utf-8", "surrogatepass")
-    if matcher.found(data):
-        for start, end, rule in sorted(matcher.spans(data), reverse=True):
-            data = data[:start] + f"[redacted: {rule}]".encode() + data[end:]
-    if any(matcher.found(view) for view in decoded_views(data)):
+    for start, end, rule in sorted(matcher.spans(data), reverse=True):
+        data = data[:start] + f"[redacted: {rule}]".encode() + data[end:]
+    if not is_clean(matcher, data):
+        data = STRING.sub(lambda match: redacted_string(matcher, match[0], known), data)
         lines = data.split(b"\n")
-        data = b"\n".join(line if clean(matcher, line) else b"[redacted line]" for line in lines)
+        data = b"\n".join(line if is_clean(matcher, line) else b"[redacted line]" for line in lines)
     return data.decode("utf-8", "surrogatepass")
 
 
-def clean(matcher: "Matcher", line: bytes) -> bool:
-    """Whether nothing hides behind the escapes of a line."""
-    return not any(matcher.found(view) for view in decoded_views(line))
+def redacted_string(matcher: "Matcher", literal: bytes, known: Mapping[str, str]) -> bytes:
+    """A JSON string whose content hides a credential behind escapes, written again without it."""
+    if is_clean(matcher, literal):
+        return literal
+    try:
+        content = json.loads(literal)
+    except ValueError:
+        return literal
+    return json.dumps(redact(content, known), ensure_ascii=literal.isascii()).encode()
+
+
+def is_clean(matcher: "Matcher", data: bytes) -> bool:
+    """Whether nothing hides behind escapes."""
+    return not any(matcher.found(view) for view in decoded_views(data))
 
 
 def decoded_views(data: bytes) -> Iterator[bytes]:
@@ -163,7 +175,8 @@ def around(data: bytes, start: int, end: int) -> Iterator[tuple[int, int, str]]:
     for name in rules_of[(which.lastindex or 1) - 1] if which else ():
         rule = exact_patterns()[name]
         if name in BEGIN_EARLIER:
-            match = rule.search(data, max(0, start - BEFORE), end + BEHIND)
+            near = rule.finditer(data, max(0, start - BEFORE), end + BEHIND)
+            match = next((m for m in near if m.start() <= start and end <= m.end()), None)
         else:
             match = rule.match(data, start) or rule.match(data, start + 1)
         if match and not PLACEHOLDER.search(match[0]):

@@ -143,6 +143,15 @@ def test_the_redactor_knows_the_disguises(disguise):
     assert not scan(redact(text, KNOWN).encode(), KNOWN)
 
 
+@pytest.mark.parametrize("between", [" ", "\n", ", ", "' ", '", "'])
+@pytest.mark.parametrize("look", LOOKS)
+def test_the_second_of_two_neighbours_is_redacted_as_well(look, between):
+    second = LOOKS[look].replace("hunter2", "jumper3").replace("horse", "mules")
+    shown = redact(f"{LOOKS[look]}{between}{second}{between}end", {})
+    assert not any(piece in shown for piece in ("hunter2", "jumper3", "horse", "mules", ALNUM[9:]))
+    assert shown.endswith("end")
+
+
 def harmless():
     draw = random.Random(7)
     digests = [draw.randbytes(32).hex() for _ in range(20_000)]
@@ -242,3 +251,19 @@ def test_no_command_prints_a_credential(tmp_path):
     assert done.returncode == 2
     assert "[redacted: environment-value]" in done.stderr
     assert VALUE not in done.stderr
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_redacted_json_is_still_json(look):
+    body = {"log": f"one\n{LOOKS[look]}\ntwo", "n": [1, {"inner": LOOKS[look]}]}
+    for indent in (None, 2):
+        shown = json.loads(redact(json.dumps(body, indent=indent), {}))
+        assert shown.keys() == body.keys()
+        assert not scan(json.dumps(shown).encode(), {})
+
+
+@pytest.mark.parametrize("known", [VALUE, "plain-value-of-key"])
+def test_redacted_json_with_a_known_value_is_still_json(known):
+    body = json.dumps({"log": f"x {known} y", known: 1}, indent=2)
+    shown = json.loads(redact(body, {"A_KEY": known}))
+    assert shown["log"] == "x [redacted: environment-value] y"
