@@ -4,6 +4,7 @@ import hmac
 import sys
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socket import AF_INET, AF_INET6
 from typing import ClassVar
 from urllib.parse import parse_qsl, unquote
 
@@ -26,13 +27,14 @@ class Server(ThreadingHTTPServer):
 
     def __init__(self, service: Service) -> None:
         self.service, self.traffic = service, Traffic()
+        self.address_family = AF_INET6 if ":" in service.settings.host else AF_INET
         super().__init__((service.settings.host, service.settings.port), Handler)
 
     @property
     def base_url(self) -> str:
         """Where a client reaches this server."""
         host = self.service.settings.host
-        return f"http://{host}:{self.server_port}"
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.server_port}"
 
     def stop(self) -> None:
         """Close the port and let the running operation finish; what was answered is on disk."""

@@ -10,7 +10,10 @@ import time
 import urllib.request
 from pathlib import Path
 
+import tinker
+
 from rx_tools.local.fault_catalogue import CATALOGUE
+from rx_tools.local.launcher import launch
 
 COMMAND = [sys.executable, "-m", "rx_tools", "serve"]
 ROOT = str(Path(__file__).parents[2])
@@ -50,6 +53,22 @@ def test_on_a_terminal_it_shows_the_requests(tmp_path):
     os.close(leader)
     assert b"healthz" in seen
     assert b"1 requests" in seen
+
+
+def test_ctrl_c_loses_nothing_that_was_answered(tmp_path):
+    process = start(tmp_path, "--quiet", stdout=subprocess.PIPE, text=True)
+    url, key = (process.stdout.readline().partition("=")[2].strip() for _ in range(2))
+    client = tinker.ServiceClient(base_url=url, api_key=key)
+    model = client.create_lora_training_client("rx/tiny-qwen3", rank=4).result(timeout=60)
+    saves = [model.save_state(f"c{index}") for index in range(5)]
+    path = saves[2].result(timeout=60).path
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=30) == 0
+    process.stdout.close()
+    with launch(tmp_path / "rx-serve") as running:
+        again = tinker.ServiceClient(base_url=running.base_url, api_key=running.api_key)
+        loaded = again.create_training_client_from_state_with_optimizer(path).result(timeout=60)
+        assert loaded.get_info().lora_rank == 4
 
 
 def test_its_help_names_every_fault(tmp_path):
