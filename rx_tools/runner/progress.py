@@ -92,7 +92,8 @@ def cells(view: ArmView) -> tuple[str, ...]:
     """One row of the table without its name."""
     nll = "" if view.train_nll is None else f"{view.train_nll:.4f}"
     speed = "" if view.tokens_per_second is None else f"{view.tokens_per_second:,.0f}"
-    return f"{view.step}/{view.steps}", nll, speed, clock_text(view.seconds_left), view.state
+    step = f"{view.step}/{view.steps}" if view.steps else ""
+    return step, nll, speed, clock_text(view.seconds_left), view.state
 
 
 def clock_text(seconds: float | None) -> str:
