@@ -11,14 +11,15 @@ from rx_tools.runner.service import LoadResponse, Model, ModelInfo
 def open_arm(job: ArmJob, shop: Workshop, history: ArmHistory) -> Model:
     """A live model that holds exactly `history.resume_step` updates, recorded and checked.
 
-    The ledger says what was restored and which optimizer answers before the next update.
+    The ledger says what was restored and which optimizer answers before the next update. The
+    model is asked first, so that a restore whose optimizer nobody saw is never written down.
     """
     model, loaded = _bring_to_life(job, shop, history.last)
     try:
         restores = history.restores + (1 if history.must_restore else 0)
+        info = model.info()
         if history.must_restore:
             shop.note("arm_restored", _restored(job, history, restores, loaded))
-        info = model.info()
         shop.note("optimizer_checked", optimizer_facts(job, info, restores))
         check_optimizer(job.config.optimizer, info)
         check_count(info, history.resume_step)
