@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from rx_tools.checks.rule_hints import RULE_HINTS
 from rx_tools.model.json import as_list, as_object
 from rx_tools.model.json_path import below
 from rx_tools.model.result import Finding, Level, Result, Status
@@ -22,12 +23,12 @@ def ruled(findings: Iterable[Finding]) -> Result:
 
 def on_spec(code: str, level: Level, message: str, path: str, hint: str = "") -> Finding:
     """A finding about the spec."""
-    return Finding(code, level, message, path, hint, "spec")
+    return Finding(code, level, message, path, hint or RULE_HINTS.get(code, ""), "spec")
 
 
 def on_record(code: str, level: Level, message: str, path: str, hint: str = "") -> Finding:
     """A finding about the record."""
-    return Finding(code, level, message, path, hint, "record")
+    return Finding(code, level, message, path, hint or RULE_HINTS.get(code, ""), "record")
 
 
 def objects_at(value: object, path: str) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from rx_tools.checks.catalogue import ALL, OTHER_PAGES
 from rx_tools.checks.hints import HINTS
+from rx_tools.checks.rule_hints import RULE_HINTS
 from rx_tools.errors import UsageError
 
 SECTION = re.compile(r"^\*\*([A-Z][a-z]+)\.\*\* ", re.MULTILINE)
@@ -87,9 +88,14 @@ def split(text: str) -> tuple[str, dict[str, str]]:
 def render_page(page: Page) -> str:
     """A page as text."""
     body = "\n\n".join(f"{name}. {text}" for name, text in page.sections.items())
-    mend = HINTS.get(page.code, "")
+    mend = mend_of(page.code)
     title = f"{page.title}\n\nTo mend it: {mend}." if mend else page.title
     return f"{page.code}: {title}\n\n{page.family}\n\n{body}"
+
+
+def mend_of(code: str) -> str:
+    """How to mend what a code says, in half a sentence."""
+    return HINTS.get(code) or RULE_HINTS.get(code, "")
 
 
 def render_index() -> str:
@@ -116,5 +122,5 @@ def chapter(family: str, listed: list[Page]) -> str:
 
 def entry_of(page: Page) -> str:
     """A code in a list: its title, and how to mend it."""
-    mend = HINTS.get(page.code, "")
+    mend = mend_of(page.code)
     return f"- `{page.code}`: {page.title}" + (f"; to mend it: {mend}" if mend else "")

@@ -9,8 +9,17 @@ from pathlib import Path
 import pytest
 
 from rx_tools.checks.catalogue import ALL, OTHER_PAGES
+from rx_tools.checks.rule_hints import RULE_HINTS
 from rx_tools.errors import UsageError
-from rx_tools.report.manual import NEEDED, codes_in, page_of, pages, render_book
+from rx_tools.report.manual import (
+    NEEDED,
+    codes_in,
+    mend_of,
+    page_of,
+    pages,
+    render_book,
+    render_page,
+)
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "rx_tools").rglob("*.py"))
@@ -43,6 +52,16 @@ def test_page_has_every_section(code):
     assert tuple(page.sections) == NEEDED
     assert all(page.sections.values())
     assert page.title and page.family.endswith((".", "?"))
+
+
+@pytest.mark.parametrize("code", [code for code in pages() if code[2] in "0125"])
+def test_every_rule_says_how_to_mend_it(code):
+    assert mend_of(code)
+    assert f"To mend it: {mend_of(code)}." in render_page(page_of(code))
+
+
+def test_every_hint_belongs_to_a_code():
+    assert set(RULE_HINTS) <= set(pages())
 
 
 def test_the_book_is_up_to_date():
