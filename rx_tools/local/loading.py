@@ -37,7 +37,12 @@ def _load_new(
     base = service.base_named(body.get("base_model") or facts.base_model)
     lora = LoraConfig(facts.rank, facts.train_attn, facts.train_mlp, facts.train_unembed)
     with_optimizer = body.get("optimizer") is True
-    asked = facts.optimizer if with_optimizer else body.get("optimizer_config")
+    named = body.get("optimizer_config")
+    if with_optimizer and named is not None and named != dict(facts.optimizer):
+        raise OperationFailedError(
+            f"{address} holds the state of {facts.optimizer['type']}, not of {named!r:.80}"
+        )
+    asked = facts.optimizer if with_optimizer else named
     wanted = service.faults.through(
         asked or optimizers.DEFAULT, lambda fault, config: fault.restored(config)
     )

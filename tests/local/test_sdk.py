@@ -100,6 +100,26 @@ def test_a_second_save_to_one_name_is_refused_and_the_model_lives_on(client):
     assert model.save_state("twice").result(timeout=30).path.endswith("/weights/twice")
 
 
+def test_weights_alone_may_be_loaded_under_any_optimizer(client):
+    model, batch = create(client), datums(8, [11, 14])
+    train(model, batch, ADAM)
+    path = model.save_state("one").result(timeout=30).path
+    for config, kind in ((None, "adamw"), (types.DimuonOptimizerConfig(), "dimuon")):
+        other = client.create_training_client_from_state(path, optimizer=config).result(timeout=30)
+        assert other.get_info().optimizer_config.type == kind
+        assert np.array_equal(*(
+            logprobs(each.forward(batch, "cross_entropy").result(timeout=30))
+            for each in (model, other)
+        ))  # fmt: skip
+
+
+def test_the_response_to_a_load_names_what_was_loaded(client):
+    model, other = create(client), create(client)
+    path = model.save_state("one").result(timeout=30).path
+    with pytest.warns(FutureWarning):
+        assert other.load_state_with_optimizer(path).result(timeout=30).path == path
+
+
 def test_unknown_optimizers_and_models_fail_in_the_future(client):
     with pytest.raises(RequestFailedError, match="unknown optimizer 'sgd'"):
         create(client, OptimizerConfigBase(type="sgd"))
