@@ -40,7 +40,7 @@ def norm_weight(weights: Weights, layer: int, name: str) -> Array:
 
 
 def tiny() -> BaseModel:
-    """The model `rx/tiny-qwen3`: the same bits on every machine with IEEE arithmetic.
+    """The model `rx/tiny-qwen3`: drawn from a fixed seed, equal in every process.
 
     Every embedding shares a common direction, so that token frequencies, the first thing that a
     language model learns, are within reach of a short run.
