@@ -30,6 +30,7 @@ from rx_tools.runner.service import (
     NotOfferedError,
     OptimizerConfig,
     Pending,
+    RefusedError,
     ServiceIdentity,
     StepResult,
 )
@@ -198,7 +199,11 @@ class TinkerModel:
 
     def optim_step(self, optimizer: OptimizerConfig, learning_rate: float) -> Pending[StepResult]:
         """Apply one update and clear the gradient."""
-        params = step_params(optimizer, learning_rate)
+        try:
+            params = step_params(optimizer, learning_rate)
+        except ValueError as error:
+            reason = " ".join(str(error).split())[:300]
+            raise RefusedError(f"the SDK refuses the step's parameters: {reason}") from error
         future = self._submit(Doing.STEP).optim_step(params)
         return self._pending(future, self._limits.compute, Doing.STEP, step_result)
 

@@ -114,6 +114,38 @@ def test_a_lost_model_costs_nothing_but_the_updates_since_the_checkpoint(
     assert {check["after_restore"] for check in checks} == set(range(len(restored) + 1))
 
 
+@pytest.mark.parametrize("broken_at", [1, 3, 7])
+def test_an_arm_that_loads_its_start_goes_back_to_it(
+    tmp_path: Path, undisturbed: np.ndarray, broken_at: int
+) -> None:
+    service = MemoryService(Breaks(ModelLostError("410"), {broken_at}))
+    start = service.create(make_job().config).save_state("init").result()
+    unseeded = replace(make_job().config, seed=None)
+    job = make_job(config=unseeded, initial=start)
+    outcome = train_arm(job, make_shop(tmp_path, service))
+    assert np.array_equal(final_table(service, outcome.uri), undisturbed)
+    restored = events(tmp_path, "arm_restored")
+    if broken_at <= 4:
+        assert [(entry["uri"], entry["step"]) for entry in restored] in ([], [(start, 0)])
+
+
+def test_a_start_that_another_checkpoint_answers_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = MemoryService()
+    model = service.create(make_job().config)
+    first, second = (model.save_state(name).result() for name in ("first", "second"))
+    load = MemoryService.create_from_state
+
+    def other(self: MemoryService, config, uri, *, with_optimizer: bool):
+        return load(self, config, second, with_optimizer=with_optimizer)
+
+    monkeypatch.setattr(MemoryService, "create_from_state", other)
+    with pytest.raises(HygieneError, match="the server loaded"):
+        train_arm(make_job(initial=first), make_shop(tmp_path, service))
+    assert events(tmp_path, "update_acknowledged") == []
+
+
 def test_a_service_that_comes_back_is_waited_for(tmp_path: Path, undisturbed: np.ndarray) -> None:
     time = FakeTime()
     service = MemoryService(Breaks(UnreachableError("nobody answers"), {1, 2, 3}, "create"))

@@ -138,6 +138,28 @@ def test_a_name_that_exists_is_refused(stub: StubServer, service: TinkerService)
         model.save_state("init").result()
 
 
+@pytest.mark.parametrize(
+    "optimizer",
+    [OptimizerConfig("adamw", {"momentum": 0.9}), OptimizerConfig("dimuon", {"beta1": 1.5})],
+)
+def test_parameters_that_the_sdk_does_not_know_are_no_crash(
+    service: TinkerService, optimizer: OptimizerConfig
+) -> None:
+    with pytest.raises(RefusedError, match=next(iter(optimizer.parameters))):
+        service.create(DIMUON).optim_step(optimizer, 1e-4)
+
+
+def test_an_optimizer_of_another_family_travels_untouched(
+    stub: StubServer, service: TinkerService
+) -> None:
+    sophia = OptimizerConfig("sophia", {"rho": 0.04})
+    model = service.create(replace(DIMUON, optimizer=sophia))
+    model.optim_step(sophia, 2e-4).result()
+    assert sent(stub, "/api/v1/create_model")["optimizer_config"] == {"type": "sophia"}
+    params = {"type": "sophia", "learning_rate": 2e-4, "rho": 0.04}
+    assert sent(stub, "/api/v1/optim_step")["optimizer_params"] == params
+
+
 def test_a_refused_export_stalls_the_model(
     stub: StubServer, service: TinkerService, tmp_path
 ) -> None:
