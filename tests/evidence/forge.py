@@ -26,8 +26,8 @@ class Forge:
     and the seals. What then remains wrong is what the documents say.
     """
 
-    def __init__(self):
-        self.files = dict(open_tree(TRUE).files)
+    def __init__(self, true=TRUE):
+        self.files = dict(open_tree(true).files)
         self.record = json.loads(self.files["record.json"])
         self.lines = [json.loads(line) for line in self.files["ledger.jsonl"].splitlines()]
 

@@ -11,7 +11,7 @@ from rx_tools.errors import ExitCode
 from rx_tools.evidence.budget import MIB
 from rx_tools.evidence.claim import State
 from rx_tools.evidence.verify import verify
-from tests.evidence.forge import Forge
+from tests.evidence.forge import TRUE, Forge
 from tests.evidence.test_reject import ROOTS, refused
 
 ARM = "treatment_lr3e-4_seed0"
@@ -475,3 +475,39 @@ def test_a_forgery_without_contradiction_is_caught_by_the_root_digest_only(tmp_p
     place = forge.write(tmp_path / "bundle")
     refused(place, "root digest", root=ROOTS["rehearsal-0.1"])
     assert verify(place).of(State.CONTRADICTED) == ()
+
+
+def selection(forge):
+    return forge.record["decision"]["selection"]
+
+
+SELECTIONS = {
+    "a selection frozen too late": (
+        lambda f: f.move(f.at("selection_frozen"), len(f.lines) - 3),
+        "selection: a confirmation arm started before it was frozen",
+    ),
+    "a selection that was never frozen": (
+        lambda f: f.drop(f.at("selection_frozen")),
+        "selection: frozen_before_confirmation is stated as True, derived is False",
+    ),
+    "another rate than the selected one": (
+        lambda f: selection(f)["selected"].update(dict.fromkeys(selection(f)["selected"], 0.5)),
+        "selection: the selected rates are not those of the ledger",
+    ),
+    "batches that differ between paired arms": (
+        lambda f: [
+            f.lines[index]["data"].update(batch_sha256="0" * 64)
+            for index in f.all("update_acknowledged", step=2)
+            if "dimuon" in f.lines[index]["data"]["arm"]
+        ],
+        "batch_hash_match_across_arms: stated 1.0",
+    ),
+}
+
+
+@pytest.mark.parametrize("forgery", SELECTIONS)
+def test_what_is_said_of_the_selection_is_derived_again(tmp_path, forgery):
+    change, reason = SELECTIONS[forgery]
+    forge = Forge(TRUE.with_name("selection-0.1.zip"))
+    change(forge)
+    refused(forge.reforge().write(tmp_path / "bundle"), reason)
