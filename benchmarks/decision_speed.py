@@ -19,7 +19,7 @@ from time import process_time
 from rx_tools.checks.deciding.cells import means_of, read_observations
 from rx_tools.checks.deciding.observation_rows import MAX_BYTES
 from rx_tools.checks.deciding.rule import read_rule
-from rx_tools.evidence.observations import observation_rows, read_observation_file
+from rx_tools.evidence.observations import read_observation_file
 
 METRIC = "held_out_token_mean_nll"
 ITEMS, SEEDS, REPEATS = 500, 50, 15
@@ -47,16 +47,20 @@ RULE = {
 
 
 def write_rows(path: Path) -> None:
-    """Typical conformant rows: long metric, full evaluator id, unrounded values."""
-    cells = {
-        (role, seed): {
-            f"test:{item:05d}": 2 + math.sin(seed * 1000 + item) / 7 - shift
-            for item in range(ITEMS)
-        }
-        for seed in range(SEEDS)
-        for role, shift in (("baseline", 0.03 + 0.001 * math.cos(seed)), ("treatment", 0.0))
-    }
-    path.write_bytes(b"".join(observation_rows(cells, METRIC, "e" * 64)))
+    """Typical conformant rows: full evaluator id, unrounded values."""
+    with path.open("w") as stream:
+        for seed in range(SEEDS):
+            for role, shift in (("baseline", 0.03 + 0.001 * math.cos(seed)), ("treatment", 0.0)):
+                for item in range(ITEMS):
+                    row = {
+                        "item_id": f"test:{item:05d}",
+                        "arm": role,
+                        "seed": seed,
+                        "metric": METRIC,
+                        "value": 2 + math.sin(seed * 1000 + item) / 7 - shift,
+                        "evaluator_id": "e" * 64,
+                    }
+                    stream.write(json.dumps(row) + "\n")
 
 
 def best(job: Callable[[], object]) -> float:

@@ -1,13 +1,11 @@
 """Observation files: read once, hashed as they were read; written within the contract's limits."""
 
 import hashlib
-import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 from rx_tools.checks.deciding.issues import Issue
 from rx_tools.checks.deciding.observation_rows import (
@@ -55,19 +53,6 @@ def read_limited(path: Path) -> bytes:
         return stream.read(MAX_BYTES + 1)
 
 
-def token_mean_values(nll_sums: Sequence[float], n_tokens: Sequence[int]) -> list[float]:
-    """Values whose plain mean is the token mean: `nll_i · N / T`.
-
-    N items with T counted tokens in all; the scale is the same for every arm that was scored on
-    the same tokens. Raises `DocumentError` without a counted token.
-    """
-    total = sum(n_tokens)
-    if total <= 0:
-        raise DocumentError("no item has a counted token")
-    scale = len(nll_sums) / total
-    return [nll * scale for nll in nll_sums]
-
-
 def cross_check(arm: str, values: Sequence[float], token_mean: float) -> None:
     """Raise `IntegrityError` unless the values' mean is the loss record's, to 1e-12."""
     mean = math.fsum(values) / len(values) if values else math.nan
@@ -95,41 +80,18 @@ def shard(values: Mapping[str, float], shards: int) -> dict[str, float]:
     }
 
 
-def observation_rows(
-    cells: Mapping[tuple[str, int], Mapping[str, float]], metric: str, evaluator_id: str
-) -> Iterator[bytes]:
-    """One JSON line per role, seed and item, in order; values are never rounded."""
-    for (role, seed), values in cells.items():
-        for item, value in values.items():
-            row: dict[str, Any] = {
-                "item_id": item,
-                "arm": role,
-                "seed": seed,
-                "metric": metric,
-                "value": value,
-                "evaluator_id": evaluator_id,
-            }
-            yield json.dumps(row, ensure_ascii=True, allow_nan=False).encode() + b"\n"
+def within_limits(data: bytes, *, items: int, cells: int) -> bytes:
+    """The rows' bytes, or a refusal that does the arithmetic.
 
-
-def within_limits(lines: Iterable[bytes], *, items: int, cells: int) -> bytes:
-    """The lines as one file, or a refusal that does the arithmetic.
-
-    Raises `DocumentError` above 100,000 rows or 10 MiB, with the number of shards that would fit.
+    Raises `DocumentError` above 100,000 rows or 10 MiB, with the number of items that would fit.
     """
-    if items * cells > MAX_ROWS:
-        raise too_many(items, cells, MAX_ROWS // cells, f"{items} items x {cells} cells = ")
-    data = b"".join(lines)
-    if len(data) <= MAX_BYTES:
+    rows = items * cells
+    if rows <= MAX_ROWS and len(data) <= MAX_BYTES:
         return data
-    per_row = len(data) / (items * cells)
-    made = f"{items} items x {cells} cells x {per_row:.0f} bytes = {len(data)} bytes; "
-    raise too_many(items, cells, int(MAX_BYTES / per_row) // cells, made)
-
-
-def too_many(items: int, cells: int, fitting: int, made: str) -> DocumentError:
-    """The refusal, and what would fit."""
-    return DocumentError(
-        f"{made}{items * cells} rows; at most {MAX_ROWS} rows and {MAX_BYTES} bytes are allowed",
-        hint=f"score at most {fitting} items, or write {fitting} shards in place of items",
+    per_row = len(data) / rows
+    fitting = min(MAX_ROWS, int(MAX_BYTES / per_row)) // cells
+    raise DocumentError(
+        f"{items} items x {cells} cells x {per_row:.0f} bytes = {rows} rows, {len(data)} bytes; "
+        f"at most {MAX_ROWS} rows and {MAX_BYTES} bytes are allowed",
+        hint=f"score at most {fitting} items, or sum them into {fitting} shards",
     )

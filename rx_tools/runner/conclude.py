@@ -10,6 +10,7 @@ from rx_tools.checks.validation import JUDGES
 from rx_tools.errors import IntegrityError
 from rx_tools.evidence.digest import sha256_file
 from rx_tools.evidence.ledger import LedgerLine
+from rx_tools.evidence.observations import cross_check, within_limits
 from rx_tools.evidence.retained import retained_evidence
 from rx_tools.model.json import as_object, as_text
 from rx_tools.model.names import CheckpointUri, Gate, Sha256
@@ -33,14 +34,16 @@ def conclude(bench: Workbench) -> tuple[Decision, dict[str, Any]]:
     A run that is concluded already gives the same answer and is not written to again.
     """
     rows = list(all_rows(bench))
-    published = bench.run.put_evidence(names.OBSERVATIONS, jsonl(rows))
+    items = len(bench.data.items("confirmation"))
+    data = within_limits(jsonl(rows), items=items, cells=len(bench.plan.confirmation))
+    published = bench.run.put_evidence(names.OBSERVATIONS, data)
     if concluded(bench):
         return recompute(bench, rows), dict(bench.run.record())
     judge_schedule(bench)
     judge_afterwards(bench)
     decision = recompute(bench, rows)
-    data = {"verdict": decision.verdict, "outcome_reason": decision.outcome_reason}
-    bench.ledger.append("decision_made", data, {published.name: published.sha256})
+    made = {"verdict": decision.verdict, "outcome_reason": decision.outcome_reason}
+    bench.ledger.append("decision_made", made, {published.name: published.sha256})
     return decision, post(bench.run, bench.ledger, "", outcome_of(bench, decision))
 
 
@@ -62,10 +65,16 @@ def judge_afterwards(bench: Workbench) -> None:
 
 
 def all_rows(bench: Workbench) -> Iterator[dict[str, Any]]:
-    """One row for every confirmation arm, item and seed, from the published predictions."""
+    """One row for every confirmation arm, item and seed, from the published predictions.
+
+    Every arm's rows have the mean that the ledger holds for it, to 1e-12.
+    """
     for arm in bench.plan.confirmation:
         scores, told = published_scores(bench, arm)
-        yield from observation_rows(scores, told, bench.plan.evaluation.aggregation)
+        rows = list(observation_rows(scores, told, bench.plan.evaluation.aggregation))
+        stated = scored_line(bench.ledger.lines, arm.name).data["value"]
+        cross_check(arm.name, [row["value"] for row in rows], stated)
+        yield from rows
 
 
 def published_scores(bench: Workbench, arm: PlannedArm) -> tuple[Scores, ScoredAs]:
