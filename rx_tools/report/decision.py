@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from rx_tools.checks.deciding.criterion import CriterionResult
 from rx_tools.checks.deciding.decide import Decision
 from rx_tools.checks.deciding.descriptive import leave_one_out
-from rx_tools.checks.deciding.issues import Issue
+from rx_tools.checks.deciding.issues import Issue, Row
 from rx_tools.checks.deciding.readings import Position
 from rx_tools.checks.deciding.rule import FrozenRule
 from rx_tools.report.terminal import visible
@@ -117,8 +117,10 @@ def conflict_lines(decision: Decision) -> Iterator[str]:
         )
     if decision.tested:
         tested = decision.tested
-        places = "; ".join(where(criterion, tested.verdict) for criterion in decision.criteria)
-        yield f"  for what was tested instead: {tested.verdict}/{tested.reason}: {places}"
+        beyond = [issue for issue in decision.issues if issue.row is not Row.HYPOTHESIS]
+        places = [where(criterion, tested.verdict) for criterion in decision.criteria]
+        because = one_line(beyond[0]) if beyond else "; ".join(places)
+        yield f"  for what was tested instead: {tested.verdict}/{tested.reason}: {because}"
 
 
 def criterion_lines(criterion: CriterionResult) -> Iterator[str]:
