@@ -14,7 +14,7 @@ four figures of every tolerance and one probe per learning rate, unrounded.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rx_tools.checks.applicability import NOT_APPLICABLE, REQUIRED, check_applicability
 from rx_tools.checks.custom_paths import late_discoveries
@@ -36,9 +36,9 @@ from rx_tools.model.json import JsonObject, as_list, as_object, as_text, is_numb
 from rx_tools.model.json_path import below
 from rx_tools.model.names import Gate
 from rx_tools.model.record import Record
-from rx_tools.model.result import Result, Status
+from rx_tools.model.result import Finding, Level, Result, Status
 from rx_tools.model.spec import Spec
-from rx_tools.numerics.tolerance import FIGURES, Tolerance, inconsistency
+from rx_tools.numerics.tolerance import BLIND_WARNING, FIGURES, Tolerance, inconsistency
 
 CODES: Mapping[str, str] = {
     "RX310": "a custom path appeared that the spec has no accepted preflight plan for",
@@ -49,6 +49,7 @@ CODES: Mapping[str, str] = {
     "RX315": "update norms do not follow the learning rate",
     "RX316": "the recorded revision is not the pinned one",
     "RX317": "the plan lacks a comparison that its kind of path needs",
+    "RX318": "a tolerance cannot see a pure scale error: atol / reference_max_abs + rtol",
 }
 
 SECTION = "correctness_preflight"
@@ -70,7 +71,27 @@ def judge(spec: Spec, record: Record, evidence: Evidence) -> Result:
         return answer(record, Status.NOT_APPLICABLE, (), applies["status"], applies["reasons"][0])
     status = worst(check.status for check in checks)
     required = applies["status"] if applies["enforce"] else REQUIRED
-    return answer(record, status, tuple(checks), required, deciding_reason(checks, PASSED))
+    judged = answer(record, status, tuple(checks), required, deciding_reason(checks, PASSED))
+    blind = tuple(blind_findings(spec, section_of(record.raw))) if applies["enforce"] else ()
+    return replace(judged, reasons=(*judged.reasons, *blind))
+
+
+def blind_findings(spec: Spec, section: JsonObject) -> Iterator[Finding]:
+    """For every tolerance with figures, what it cannot see; a warning above 5 %."""
+    paths = map(as_object, as_list(section.get("paths")))
+    recorded = {as_text(path.get("id")): path for path in paths}
+    for index, plan in enumerate(plans_of(spec)):
+        errors = as_object(recorded.get(as_text(plan.get("id")), {}).get("errors"))
+        for name, tolerance in as_object(plan.get("tolerances")).items():
+            top = as_object(errors.get(name)).get("reference_max_abs")
+            limits = limits_of(as_object(tolerance))
+            if limits is None or not is_number(top) or not top > 0:
+                continue
+            blind = limits.blind_scale_error(float(top))
+            level = Level.WARNING if blind > BLIND_WARNING else Level.NOTE
+            place = below("$", SECTION, "paths", index, "tolerances", name)
+            message = f"{name} cannot see a pure scale error of {100 * blind:.3g} %."
+            yield Finding("RX318", level, message, place, document="spec")
 
 
 def answer(

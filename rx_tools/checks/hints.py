@@ -11,6 +11,7 @@ HINTS: Mapping[str, str] = {
     "RX315": "reset state for every probe and measure from the same weights",
     "RX316": "measure against the revision that the spec pins",
     "RX317": "an optimizer needs baseline and reference updates, a loss its value and gradient",
+    "RX318": "compare at a higher rate, or lower atol: no cosine sees scale",
     "RX320": "one entry for every arm that a group names",
     "RX321": "`initialization_provenance.version` is 1; every group names its arms",
     "RX322": "a measured adapter hash, or a full checkpoint that the server says it loaded",

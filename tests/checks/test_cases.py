@@ -15,6 +15,7 @@ from rx_tools.checks import (
 )
 from rx_tools.checks.hints import HINTS
 from rx_tools.checks.validation import JUDGES
+from rx_tools.model.result import Level
 
 MODULES = [
     activation,
@@ -26,8 +27,8 @@ MODULES = [
     record,
     restoration,
 ]
-WITHOUT_A_CASE = {"RX356", "RX357", "RX379", "RX383"}
-"""Three warnings, and a file too large to lie here; all have a test below."""
+WITHOUT_A_CASE = {"RX318", "RX356", "RX357", "RX379", "RX383"}
+"""Four warnings, and a file too large to lie here; all have a test below."""
 
 IDS = [f"{path.parent.name}/{path.stem}" for path in PATHS]
 
@@ -76,6 +77,22 @@ def test_a_file_above_ten_mebibytes_is_refused():
     case["evidence"][name] = rows + rows.splitlines()[0] + " " * (10 * 2**20) + "\n"
     case["record"]["evidence"]["files"][3].pop("sha256", None)
     assert "RX383" in codes(judge("evidence", case))
+
+
+def test_what_a_tolerance_cannot_see_is_said_and_warned_of_above_five_percent():
+    case = load(next(p for p in PATHS if p.match("correctness/passed-within*.json")))
+    case["spec"]["correctness_preflight"]["paths"][0]["tolerances"] = {
+        "baseline_update": {"atol": 1e-6, "rtol": 1e-3},
+        "reference_update": {"atol": 1e-5, "rtol": 1e-2},
+    }
+    errors = case["record"]["correctness_preflight"]["paths"][0]["errors"]
+    errors["reference_update"] |= {"reference_max_abs": 9.6e-6, "max_abs_error": 4.8e-6}
+    result = judge("correctness", case)
+    said = {f.message.split()[0]: f for f in result.reasons if f.code == "RX318"}
+    assert said["baseline_update"].level is Level.NOTE
+    assert said["reference_update"].level is Level.WARNING
+    assert "a pure scale error of 105 %" in said["reference_update"].message
+    assert codes(result) == []
 
 
 def test_a_projection_for_fewer_samples_than_planned_is_a_warning():
