@@ -1,13 +1,18 @@
 """A full service is waited for wherever a model is created; a missing one has a closest kin."""
 
+from pathlib import Path
+
 import pytest
 
+from rx_tools.errors import RunInterruptedError
 from rx_tools.runner.capacity import CapacityBlockedError, CapacityPolicy
 from rx_tools.runner.patient import PatientService
-from rx_tools.runner.service import CapacityError
+from rx_tools.runner.recovery import recovered
+from rx_tools.runner.service import CapacityError, ModelLostError, SessionClosedError
+from rx_tools.runner.stop import StopSignal
 from rx_tools.runner.substitution import closest_served
 from tests.runner.memory_service import MemoryModel, MemoryService
-from tests.runner.workshop import FakeTime, make_job
+from tests.runner.workshop import FakeTime, make_job, make_shop
 
 
 class Full:
@@ -41,6 +46,37 @@ def test_a_probe_gives_up_after_ten_minutes() -> None:
     with pytest.raises(CapacityBlockedError):
         patient(MemoryService(Full(99)), time).create(make_job().config)
     assert time.now == 600
+
+
+def test_a_stop_lets_no_further_probe_begin() -> None:
+    stop, service = StopSignal(), MemoryService()
+    policy = CapacityPolicy(FakeTime().clock, stop.sleep, lambda: 0)
+    asked = PatientService(service, policy, stop)
+    asked.create(make_job().config)
+    stop.request()
+    with pytest.raises(RunInterruptedError):
+        asked.create(make_job().config)
+    assert len(service.models) == 1
+
+
+def test_work_that_leaves_nothing_behind_is_done_again_after_a_loss(tmp_path: Path) -> None:
+    losses = iter([ModelLostError("410"), SessionClosedError("409"), None])
+
+    def work() -> str:
+        error = next(losses)
+        if error is not None:
+            raise error
+        return "scored"
+
+    assert recovered(make_shop(tmp_path, MemoryService()), "arm", work) == "scored"
+
+
+def test_work_that_is_lost_every_time_is_given_up(tmp_path: Path) -> None:
+    def work() -> None:
+        raise ModelLostError("410")
+
+    with pytest.raises(ModelLostError):
+        recovered(make_shop(tmp_path, MemoryService()), "arm", work)
 
 
 SERVED = [
