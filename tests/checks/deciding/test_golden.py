@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import rx_tools
+from rx_tools.checks.deciding.observation_rows import ObservationRows
 
 GOLDEN = json.loads(Path("tests/fixtures/decision_cases.json").read_text())
 CASES = GOLDEN["cases"]
@@ -63,3 +64,16 @@ def test_circumstances(case):
     name, verdict, reason = case["expect"]
     assert (decision.verdict, decision.outcome_reason) == (verdict, reason)
     assert [issue.name for issue in decision.issues] == [name]
+
+
+IN_ROWS = [case for case in CASES if "observations" in case]
+
+
+@pytest.mark.parametrize("case", IN_ROWS, ids=[case["id"] for case in IN_ROWS])
+def test_rows_read_from_bytes_decide_the_same(case):
+    lines = "".join(json.dumps(row) + "\n" for row in case["observations"]).encode()
+    rows = ObservationRows(lines)
+    decision = rx_tools.decide(case["rule"], rows, items=case.get("items"))
+    assert decision.criteria == decided(case).criteria
+    assert [decision.verdict, decision.outcome_reason] == case["expect"]["recommended"]
+    assert {issue.name for issue in decision.issues} == set(case["expect"]["issues"])
