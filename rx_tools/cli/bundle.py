@@ -15,7 +15,7 @@ from rx_tools.evidence.contents import WRITTEN
 from rx_tools.evidence.layout import LEDGER
 from rx_tools.evidence.ledger import Ledger
 
-SCHEMA = "https://rx-tools.dev/schemas/bundle-written.v1.json"
+SCHEMA = "urn:rx:schema:bundle-written:1"
 
 
 def command(

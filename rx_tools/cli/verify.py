@@ -16,7 +16,7 @@ from rx_tools.evidence.attested import verify_attestation
 from rx_tools.evidence.claim import Claim, State
 from rx_tools.evidence.verify import Verification, verify
 
-SCHEMA = "https://rx-tools.dev/schemas/verification.v1.json"
+SCHEMA = "urn:rx:schema:verification:1"
 
 
 def command(

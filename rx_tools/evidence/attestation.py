@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     )
 
 STATEMENT = "https://in-toto.io/Statement/v1"
-PREDICATE = "https://rx-tools.dev/attestation/bundle/v1"
+PREDICATE = "urn:rx:attestation:bundle:1"
 PAYLOAD = "application/vnd.in-toto+json"
 PURPOSE = "rx bundle verification"
 MEMBERS = ("_type", "predicate", "predicateType", "subject")

@@ -7,6 +7,7 @@ from rx_tools.planning.plan import PlannedArm
 SCRIPT = "executed-command.sh"
 CONFIG = "effective-config.json"
 REVISION = "code-revision.txt"
+DATA = "data-manifest.json"
 SERVICE = "preflight-service.json"
 CORRECTNESS = "preflight-correctness.json"
 RESTORATION = "preflight-restoration.json"
@@ -41,7 +42,7 @@ def restores_file(arm: str) -> str:
 
 def planned_files(arms: Sequence[PlannedArm], searching: bool) -> tuple[str, ...]:
     """Every name, in the order in which the files appear."""
-    opening = [SCRIPT, CONFIG, REVISION, items_file("confirmation")]
+    opening = [SCRIPT, CONFIG, REVISION, DATA, items_file("confirmation")]
     opening += [items_file("search")] if searching else []
     preflight = [SERVICE, CORRECTNESS, RESTORATION, ACTIVATION, FEASIBILITY]
     per_arm = [f(arm.name) for arm in arms for f in (metrics_file, predictions_file)]

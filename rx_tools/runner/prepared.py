@@ -27,7 +27,7 @@ ItemKind = Literal["search", "confirmation"]
 """`search` items choose a learning rate; `confirmation` items decide, once."""
 
 Reduction = Literal["none", "mean"]
-MANIFEST_SCHEMA = "https://rx-tools.dev/schemas/data-manifest.v1.json"
+MANIFEST_SCHEMA = "urn:rx:schema:data-manifest:1"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +55,20 @@ class Workbench:
     def publish_json(self, name: str, document: Mapping[str, Any]) -> Published:
         """Publish a document as evidence, under the next free version of its name."""
         return self.run.put_evidence(self.run.unused_name(name), pretty(document))
+
+    def data_facts(self) -> dict[str, Any]:
+        """Ids and digests of all rows, and how many of the used ones count for nothing.
+
+        Zero-weight, truncated and control-token rows of training and scoring; scored rows whose
+        text is also trained on.
+        """
+        seeds = {arm.seed for arm in self.plan.arms}
+        steps = max(arm.steps for arm in self.plan.arms)
+        counted = self.data.census(seeds, steps)
+        return self.data.manifest() | {
+            "census": {kind: asdict(census) for kind, census in counted.items()},
+            "shared_rows": list(self.data.shared_rows()),
+        }
 
     def items_manifest(self, kind: ItemKind) -> bytes:
         """One row per scored item: its id, and no text."""

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from rx_tools.evidence.retained import retained_evidence
+from rx_tools.evidence.run_dir import pretty
 from rx_tools.model.names import CheckpointUri, Gate
 from rx_tools.planning import evidence_names as names
 from rx_tools.planning.plan import PlannedArm
@@ -98,11 +99,23 @@ def identity_facts(bench: Workbench) -> dict[str, Any]:
 
 
 def freeze_items(bench: Workbench) -> None:
-    """Freeze the evaluators before anything is scored, and publish their items without text."""
+    """Freeze data and evaluators before anything is scored; ids and digests, never a text."""
+    facts = bench.data_facts()
+    bench.run.put_evidence(names.DATA, pretty(facts))
+    bench.tell(f"data: {census_words(facts)}")
     kinds: tuple[ItemKind, ...] = ("confirmation", "search")
     for kind in kinds[: 2 if bench.plan.selection else 1]:
         bench.run.put_evidence(names.items_file(kind), bench.items_manifest(kind))
         freeze_evaluator(bench, kind)
+
+
+def census_words(facts: Mapping[str, Any]) -> str:
+    """What a user should know of the rows before training on them."""
+    train = facts["census"]["train"]
+    odd = {kind: len(train[kind]) for kind in ("zero_weight", "truncated", "control_tokens")}
+    counts = ", ".join(f"{number} {kind.replace('_', ' ')}" for kind, number in odd.items())
+    shared = len(facts["shared_rows"])
+    return f"{train['rows']} training rows ({counts}); {shared} scored rows are trained on"
 
 
 def measure_starts(
