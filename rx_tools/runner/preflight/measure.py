@@ -24,6 +24,7 @@ from rx_tools.runner.preflight.feasibility import (
 from rx_tools.runner.preflight.honesty import measure_correctness
 from rx_tools.runner.preflight.pilot import run_pilot
 from rx_tools.runner.preflight.restoration import Start, measure_restoration
+from rx_tools.runner.preflight.room import require_evidence_room
 from rx_tools.runner.preflight.sections import ORDER, publish_section, start
 from rx_tools.runner.preflight.service_check import ServiceFacts, check_service
 from rx_tools.runner.prepared import ItemKind
@@ -63,6 +64,7 @@ def preflight(bench: Workbench, wishes: Wishes) -> Preflight:
     facts = measure_service(bench)
     freeze_items(bench)
     scoring = score_base(bench, facts)
+    require_evidence_room(bench)
     post(bench.run, bench.ledger, "The base model is evaluated; the preflight goes on.")
     contradicted = measure_correctness(bench, wishes.elsewhere)
     starts = measure_starts(bench, facts, fixed, bench.plan.arms)
