@@ -139,9 +139,9 @@ def contract_of(spec: JsonObject, gate: Gate) -> Contract:
         return Contract.SILENT if section is None or section is False else Contract.REQUIRES
     if gate is Gate.FEASIBILITY:
         return read_flag(section)
-    if section is None:
-        return Contract.SILENT
-    contract = read_flag(as_object(section).get(coverage.flag))
+    if not isinstance(section, Mapping):
+        return read_flag(section)
+    contract = read_flag(section.get(coverage.flag))
     if contract is Contract.SILENT and not coverage.features:
         return Contract.UNRESOLVED
     return contract

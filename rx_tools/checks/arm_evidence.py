@@ -27,6 +27,7 @@ from rx_tools.model.result import Status
 
 MEASURED = ("server_response", "local_hash")
 MOST_RESTORES = 10_000
+GROUPS = "$.restoration_preflight.groups"
 
 CHECKPOINT_RULES = {
     "source": one_of("server_response"),
@@ -154,7 +155,7 @@ def check_problems(
     requested = as_text(arm.get("optimizer"))
     if not requested:
         message = f"{label}: the spec requests no optimizer."
-        yield Problem(Status.UNVERIFIED, "RX321", message, "$.restoration_preflight.groups", "spec")
+        yield Problem(Status.UNVERIFIED, "RX321", message, GROUPS, "spec")
     elif family(actual) != family(requested):
         message = f"{label} is {actual}, requested {requested}."
         yield Problem(Status.FAILED, "RX325", message, below(path, "actual"))
@@ -165,9 +166,16 @@ def config_problems(
     label: str, arm: JsonObject, actual: JsonObject, path: str, context: Context
 ) -> Iterator[Problem]:
     """Every requested setting must be in the server's response with the same value."""
-    seen = {setting(key): value for key, value in actual.items()}
     place = below(path, "actual_config")
+    seen = dict[str, Any]()
+    for key, value in actual.items():
+        if not same(seen.setdefault(setting(key), value), value):
+            message = f"{label}: {key} is there twice, with two values."
+            yield Problem(Status.INVALID, "RX324", message, place)
     requests = as_object(arm.get("optimizer_config"))
+    if arm.get("optimizer_config") is not None and not isinstance(arm["optimizer_config"], Mapping):
+        message = f"{label}: the spec's optimizer_config is no object of settings."
+        yield Problem(Status.UNVERIFIED, "RX321", message, GROUPS, "spec")
     hidden = [key for key in requests if seen.get(setting(key)) is None]
     if hidden or not actual:
         message = f"{label}: {', '.join(hidden) or 'actual_config'} not exposed by the server."

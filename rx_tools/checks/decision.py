@@ -32,6 +32,7 @@ from rx_tools.checks.deciding.from_record import (
     stated_scores,
 )
 from rx_tools.checks.deciding.issues import Issue, Row
+from rx_tools.checks.deciding.planned_grids import planned_grid_issues
 from rx_tools.checks.deciding.readings import Outcome
 from rx_tools.checks.deciding.rule import finite, read_rule
 from rx_tools.checks.deciding.shown import criterion_entry
@@ -186,7 +187,9 @@ def recompute(
     given = replace(
         circumstances_of(spec, record, evidence, weighed),
         source_issues=source_issues,
-        evidence_issues=() if source_issues else item_issues,
+        evidence_issues=(
+            () if source_issues else (*item_issues, *planned_grid_issues(spec, record))
+        ),
     )
     reading = frozen_readings(spec, retained_plan(evidence) if plan is None else plan)
     decision = decide(rule, rows, items=items, reading=reading, circumstances=given)

@@ -62,6 +62,10 @@ def test_an_unresolved_feature_skips_nothing(check, value):
     [
         ({"correctness_preflight": {"required": True}}, "correctness_preflight", "required"),
         ({"correctness_preflight": {"required": "yes"}}, "correctness_preflight", "unknown"),
+        ({"correctness_preflight": True}, "correctness_preflight", "required"),
+        ({"correctness_preflight": False}, "correctness_preflight", "not_applicable"),
+        ({"restoration_preflight": "UNRESOLVED: ask"}, "restoration_preflight", "unknown"),
+        ({"generation_audit": []}, "generation_audit", "unknown"),
         ({}, "correctness_preflight", "not_applicable"),
         ({"activation_gate": {"applicable": False}}, "activation_gate", "not_applicable"),
         ({"activation_gate": {"checks": []}}, "activation_gate", "unknown"),

@@ -262,7 +262,7 @@ def test_an_arm_that_did_not_finish_makes_the_execution_incomplete():
     assert judged(record, evidence).status is Status.PASSED
 
 
-def adaptive(**selection):
+def adaptive_documents(**selection):
     spec = copy.deepcopy(SPEC)
     spec["decision_rule"]["adaptive_selection"] = {
         "kind": "hyperparameter",
@@ -282,7 +282,12 @@ def adaptive(**selection):
     for name, ids in [("search.jsonl", ["train:1"]), ("confirmation.jsonl", ITEMS)]:
         content = "".join(json.dumps({"item_id": item}) + "\n" for item in ids).encode()
         files[name] = EvidenceFile.of_bytes(name, "metrics", content)
-    return judged(record, Evidence(files), spec=spec)
+    return spec, record, Evidence(files)
+
+
+def adaptive(**selection):
+    spec, record, evidence = adaptive_documents(**selection)
+    return judged(record, evidence, spec=spec)
 
 
 def test_a_selection_in_order_keeps_the_verdict():
@@ -301,6 +306,44 @@ def test_a_selection_in_order_keeps_the_verdict():
 )
 def test_a_selection_out_of_order_takes_it_away(selection, status):
     assert adaptive(**selection).status is status
+
+
+def with_selection_arms(grids, selected):
+    """A selection of a spec that plans two grids of three rates."""
+    spec, record, evidence = adaptive_documents()
+    spec["arms"] += [
+        {"name": f"search_{role}_{rate:g}", "phase": "selection", "optimizer": "adam", "lr": rate}
+        for role in ("baseline", "treatment")
+        for rate in (5e-5, 1e-4, 2e-4)
+    ]
+    record["completed_arms"] = [arm["name"] for arm in spec["arms"]]
+    record["decision"]["selection"] |= {"grids": grids, "selected": selected}
+    return judged(record, evidence, spec=spec)
+
+
+GRID = [2e-4, 5e-5, 1e-4]
+
+
+@pytest.mark.parametrize(
+    ("grids", "selected", "status"),
+    [
+        ({"baseline": GRID, "treatment": GRID}, {"baseline": 1e-4, "treatment": 1e-4}, "passed"),
+        # an edge that a rate which never ran would turn into the middle
+        (
+            {"baseline": GRID, "treatment": [*GRID, 4e-4]},
+            {"baseline": 1e-4, "treatment": 2e-4},
+            "failed",
+        ),
+        (
+            {"baseline": GRID, "treatment": [1e-4]},
+            {"baseline": 1e-4, "treatment": 1e-4},
+            "failed",
+        ),
+        ({"baseline": GRID}, {"baseline": 1e-4}, "unverified"),
+    ],
+)
+def test_the_recorded_grids_are_the_planned_ones(grids, selected, status):
+    assert with_selection_arms(grids, selected).status.value == status
 
 
 def test_no_comparison_no_decision():

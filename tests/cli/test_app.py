@@ -1,5 +1,7 @@
 """The command line as a whole: quick to start, and clear where an extra is missing."""
 
+import json
+import shlex
 import subprocess
 import sys
 
@@ -51,3 +53,26 @@ def test_a_missing_extra_is_named(tmp_path):
     assert done.returncode == 2
     assert "rx run needs tinker" in done.stderr
     assert "rx-tools[local]" in done.stderr
+
+
+def test_a_stream_that_is_only_ascii_gets_the_same_json(tmp_path):
+    spec = tmp_path / "größe.spec.json"
+    spec.write_bytes(EXAMPLE.read_bytes())
+    ascii_only = {"PYTHONIOENCODING": "ascii", "LC_ALL": "C"}
+    plain = rx("validate", spec, "--format", "json", cwd=tmp_path, check=0)
+    poor = rx("validate", spec, "--format", "json", cwd=tmp_path, check=0, **ascii_only)
+    assert json.loads(poor.stdout) == json.loads(plain.stdout)
+    assert "\\u2713 python" in rx("doctor", cwd=tmp_path, check=0, **ascii_only).stdout
+
+
+@pytest.mark.parametrize("closed", [">&-", ">&- 2>&-", ">&- 2>&- <&-", "| true", "2>&1 | true"])
+def test_the_exit_code_stands_when_nobody_reads(closed, tmp_path):
+    spec = tmp_path / "wrong.spec.json"
+    spec.write_text(json.dumps(json.loads(EXAMPLE.read_text()) | {"steps": -1}))
+    quoted = shlex.join([sys.executable, "-m", "rx_tools", "validate", str(spec)])
+    script = f"{quoted} {closed}; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, cwd=ROOT)
+    assert (done.returncode, done.stderr) == (1, "")
+    passing = shlex.join([sys.executable, "-m", "rx_tools", "explain", "RX001"])
+    done = subprocess.run(["bash", "-c", f"{passing} {closed}; exit ${{PIPESTATUS[0]}}"], cwd=ROOT)
+    assert done.returncode == 0
