@@ -10,6 +10,17 @@ from rx_tools.errors import UsageError
 
 PREFIX = "urn:rx:schema:"
 ENDING = ".v1.json"
+SECTIONS = {
+    "correctness_preflight": "correctness",
+    "initialization_provenance": "initialization",
+    "activation_calibration": "activation",
+    "loss_eval": "loss-eval",
+    "decision_rule": "decision-rule",
+    "generation_audit": "generation-audit",
+    "ledger": "ledger-line",
+    "manifest": "bundle",
+}
+"""The names that documents use for what a schema describes."""
 
 
 def schema_id(name: str, major: int = 1) -> str:
@@ -26,8 +37,12 @@ def schema_names() -> tuple[str, ...]:
 
 @cache
 def schema_text(name: str) -> str:
-    """The text of a schema; `spec`, `spec.v1` and its `$id` name the same one."""
+    """The text of a schema; `spec`, `spec.v1` and its `$id` name the same one.
+
+    A section of a record may be named as the record names it, such as `loss_eval`.
+    """
     short = name.removeprefix(PREFIX).removesuffix(":1").removesuffix(".v1")
+    short = SECTIONS.get(short, short)
     if short not in schema_names():
         known = ", ".join(schema_names())
         raise UsageError(f"no schema is named {name!r}", hint=f"there are: {known}")

@@ -261,6 +261,13 @@ def test_every_event_that_is_written_is_known():
     assert written <= set(schema("ledger-line")["properties"]["event"]["enum"])
 
 
+def test_sections_are_found_under_the_names_of_the_record():
+    for section, body in schema("record")["properties"].items():
+        if "$ref" in body:
+            assert schema(section)["$id"] == body["$ref"]
+    assert schema("spec.v1") == schema("urn:rx:schema:spec:1") == schema("spec")
+
+
 def test_unknown_schema_is_named():
     with pytest.raises(UsageError, match="there are: activation"):
         schema("specc")
