@@ -5,9 +5,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from rx_tools.model.json_path import ROOT, child
+from rx_tools.model.json_path import ROOT, child, steps_of
 
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+', re.DOTALL)
+BLANKS = re.compile(r"[ \t\r\n]*")
+DECODER = json.JSONDecoder()
 ATOM = re.compile(r'[^\s{}\[\]:,"]+')
 
 
@@ -83,3 +85,56 @@ def _text(literal: str) -> str:
         return str(json.loads(literal, strict=False))
     except ValueError:
         return literal
+
+
+def offset_of(text: str, path: str) -> int | None:
+    """Where the value at a path starts in a valid JSON text, `None` if there is none.
+
+    Quicker than all `places` for a few paths: siblings are skipped by the C scanner.
+    """
+    position = after_blanks(text, 0)
+    for step in steps_of(path):
+        inside = element if isinstance(step, int) else member
+        found = inside(text, position, step)
+        if found is None:
+            return None
+        position = found
+    return position
+
+
+def after_blanks(text: str, position: int) -> int:
+    """The offset of the next character that is no blank."""
+    match = BLANKS.match(text, position)
+    return match.end() if match else position
+
+
+def member(text: str, start: int, key: str | int) -> int | None:
+    """Where the value of a member of the object at `start` begins."""
+    if text[start] != "{":
+        return None
+    position = after_blanks(text, start + 1)
+    while text[position] != "}":
+        name, end = DECODER.raw_decode(text, position)
+        position = after_blanks(text, after_blanks(text, end) + 1)
+        if name == key:
+            return position
+        position = after_value(text, position)
+    return None
+
+
+def element(text: str, start: int, index: str | int) -> int | None:
+    """Where an element of the list at `start` begins."""
+    if text[start] != "[":
+        return None
+    position, passed = after_blanks(text, start + 1), 0
+    while text[position] != "]":
+        if passed == index:
+            return position
+        position, passed = after_value(text, position), passed + 1
+    return None
+
+
+def after_value(text: str, start: int) -> int:
+    """The offset of what follows a value and its comma, if there is one."""
+    position = after_blanks(text, DECODER.raw_decode(text, start)[1])
+    return after_blanks(text, position + 1) if text[position] == "," else position

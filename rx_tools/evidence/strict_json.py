@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from rx_tools.errors import DocumentError, ExitCode
-from rx_tools.evidence.json_places import Place, places
+from rx_tools.evidence.json_places import Place, offset_of, places
 from rx_tools.model.depth import DEPTH_LIMIT, deeper_than
 from rx_tools.model.json_path import ROOT, parent
 from rx_tools.model.names import Sha256
@@ -42,6 +42,8 @@ CODES: Mapping[str, str] = {
 }
 
 LONGEST_INTEGER = 308
+FEW_PATHS = 20
+"""Beyond so many look-ups one scan of the whole text is quicker."""
 SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -78,6 +80,17 @@ class Document:
         return Sha256(hashlib.sha256(self.text.encode()).hexdigest())
 
     @cached_property
+    def _found(self) -> dict[str, int | None]:
+        return {}
+
+    def _offset(self, json_path: str) -> int | None:
+        if json_path not in self._found and len(self._found) < FEW_PATHS:
+            self._found[json_path] = offset_of(self.text, json_path)
+        if json_path in self._found:
+            return self._found[json_path]
+        return self._offsets.get(json_path)
+
+    @cached_property
     def _offsets(self) -> dict[str, int]:
         return {place.path: place.start for place in places(self.text)}
 
@@ -87,9 +100,11 @@ class Document:
 
     def position(self, json_path: str) -> tuple[int, int]:
         """Line and column, from 1, of the value at a path, or of its nearest present parent."""
-        while json_path not in self._offsets and json_path != ROOT:
+        offset = self._offset(json_path)
+        while offset is None and json_path != ROOT:
             json_path = parent(json_path)
-        offset = self._offsets.get(json_path, 0)
+            offset = self._offset(json_path)
+        offset = offset or 0
         line = bisect_right(self._line_starts, offset)
         return line, offset - self._line_starts[line - 1] + 1
 

@@ -23,6 +23,18 @@ def below(path: str, *keys: str | int) -> str:
     return path
 
 
+def steps_of(path: str) -> list[str | int]:
+    """The keys and indices that lead from the root to a path."""
+    steps: list[str | int] = []
+    for step in STEP.findall(path):
+        if step.startswith("."):
+            steps.append(step[1:])
+        else:
+            inner = step[1:-1]
+            steps.append(json.loads(inner) if inner.startswith('"') else int(inner))
+    return steps
+
+
 def parent(path: str) -> str:
     """The path one step up; the root is its own parent."""
     last = ROOT

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rx_tools.errors import ExitCode, RxError
+from rx_tools.evidence.json_places import offset_of, places
 from rx_tools.evidence.strict_json import UnreadableError, parse_document, read_document
 
 REFUSED = [
@@ -105,6 +106,14 @@ def paths(value, path="$"):
     if isinstance(value, list):
         for index, inner in enumerate(value):
             yield from paths(inner, child(path, index))
+
+
+@given(TREES)
+def test_two_ways_to_find_a_place_agree(tree):
+    text = json.dumps(tree, indent=1)
+    expected = {place.path: place.start for place in places(text)}
+    assert {path: offset_of(text, path) for path in expected} == expected
+    assert offset_of(text, "$.no[7]") is None
 
 
 @given(TREES)
