@@ -49,6 +49,11 @@ def test_nothing_is_lost_or_done_twice(tmp_path, rehearsed):
     assert first.returncode == 130 and "--resume" in said
     assert "checkpoint_saved" in [event["event"] for event in events(ledger)]
 
+    scored = {event["data"]["arm"] for event in events(ledger) if event["event"] == "arm_scored"}
+    unscored = next(arm for arm in rehearsed.record["completed_arms"] if arm not in scored)
+    orphan = tmp_path / "run" / "evidence" / f"predictions-{unscored}.jsonl"
+    orphan.write_text("published by a crash that nobody announced\n")
+
     second = start(tmp_path, "--resume")
     wait_for_updates(second, ledger, 30)
     os.killpg(second.pid, signal.SIGKILL)
