@@ -13,11 +13,11 @@ from rx_tools.cli.console import emit, say
 from rx_tools.cli.options import Debug, Format, FormatOption, Quiet
 from rx_tools.errors import ExitCode, UsageError
 from rx_tools.numerics.tolerance import BLIND_WARNING, Tolerance
+from rx_tools.schemas.library import schema_id
 
 if TYPE_CHECKING:
     from rx_tools.numerics.parity import ParityErrors
 
-SCHEMA = "urn:rx:schema:parity:1"
 POOLED = "pooled"
 HEADINGS = ("tensor", "max_abs_error", "reference_max_abs", "relative_l2", "cosine")
 
@@ -96,7 +96,7 @@ def body_of(
         atol = tolerance.atol if math.isfinite(tolerance.atol) else None
         limits = {"atol": atol, "rtol": tolerance.rtol, "min_cosine": tolerance.min_cosine}
     return {
-        "schema": SCHEMA,
+        "schema": schema_id("parity"),
         "rx_version": __version__,
         "status": "passed" if exit_code(rows, errors) is ExitCode.OK else "failed",
         "tolerance": limits,

@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 
+from rx_tools.checks.shape import validator
 from rx_tools.cli.app import build
 from rx_tools.evidence.tensors import safetensors_bytes
 
@@ -79,6 +80,13 @@ def test_json(files, capsys):
     assert by_name["b"]["max_abs_error"] == 0.0
     assert by_name["b"]["accepted"] is True
     assert answer["pooled"]["accepted"] is False
+
+
+@pytest.mark.parametrize("options", [[], ["--rtol", 0.1], ["--min-cosine", 0.9]])
+@pytest.mark.parametrize("name", ["same.safetensors", "zero.npz", "nothing.npz"])
+def test_the_answer_is_what_its_schema_says(files, capsys, name, options):
+    _, out, _ = rx(capsys, files / name, files / "reference.npz", *options, "--format", "json")
+    assert list(validator("parity").iter_errors(json.loads(out))) == []
 
 
 def test_a_cosine_alone_sees_no_scale(files, capsys):

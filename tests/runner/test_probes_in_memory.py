@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from optimizers_in_memory import VOCABULARY, Faults, MemoryService
 
+from rx_tools.checks.shape import validator
 from rx_tools.errors import DocumentError, IntegrityError, UnverifiedError
 from rx_tools.evidence.tensors import load_tensors, safetensors_bytes
 from rx_tools.model.gates_of_spec import CorrectnessPath
@@ -198,6 +199,14 @@ def test_steps_that_the_server_skips_prove_nothing(tmp_path):
     gaps = {result.probe: result.reasons[0] for result in answer.gaps}
     assert "skipped the step" in gaps["null_step"]
     assert set(gaps) == {result.probe for result in answer.results} - {"echo"}
+
+
+@pytest.mark.parametrize("faults", [Faults(), Faults(skips=True), Faults(scale=0.5)])
+def test_a_report_is_what_its_schema_says(tmp_path, faults):
+    answer = report(tmp_path, DIMUON, faults=faults)
+    document = json.loads(answer.files["probes-dimuon.json"])
+    assert list(validator("probes").iter_errors(document)) == []
+    assert document["outcome"] == answer.outcome.value
 
 
 def test_a_plan_with_a_wrong_optimizer_is_contradicted_in_one_line_each(tmp_path):
