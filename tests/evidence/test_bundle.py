@@ -227,3 +227,26 @@ def test_the_command_refuses_with_the_right_code(run_dir, tmp_path):
     assert full.returncode == 74
     assert "nothing was changed" in full.stderr
     assert {path.name for path in tmp_path.iterdir()} == {"run"}
+
+
+KILLED_ZIP = """
+import os, signal, sys
+from pathlib import Path
+from rx_tools.evidence import bundle as module
+def die(*args, **kwargs):
+    os.kill(os.getpid(), signal.SIGKILL)
+setattr(module, sys.argv[3], die)
+module.bundle(Path(sys.argv[1]), Path(sys.argv[2]), zip=True)
+"""
+
+
+@pytest.mark.parametrize("point", ["zip_bytes", "link", "sync_folder"])
+def test_a_kill_while_zipping_leaves_all_or_nothing(run_dir, tmp_path, point):
+    command = [sys.executable, "-c", KILLED_ZIP, run_dir, tmp_path / "out", point]
+    assert subprocess.run(command).returncode == -signal.SIGKILL
+    whole = point == "sync_folder"
+    assert (tmp_path / "out").exists() == whole
+    if whole:
+        assert open_tree(tmp_path / "out").files
+    bundle(run_dir, tmp_path / "next", zip=True)
+    assert {path.name for path in tmp_path.iterdir()} - {"out"} == {"run", "next"}
