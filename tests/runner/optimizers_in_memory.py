@@ -17,6 +17,7 @@ from rx_tools.runner.service import (
     LoadResponse,
     ModelInfo,
     NotOfferedError,
+    RefusedError,
     ServiceIdentity,
     StepResult,
 )
@@ -166,11 +167,12 @@ class MemoryModel:
 
 
 class MemoryService:
-    def __init__(self, stored="F32", faults=None, exports=True):
+    def __init__(self, stored="F32", faults=None, exports=True, loads=True):
         random = np.random.default_rng(42)
         self.embedding = random.standard_normal((VOCABULARY, WIDTH)).astype(np.float32)
         self.base = (random.standard_normal((VOCABULARY, WIDTH)) / 4).astype(np.float32)
         self.stored, self.faults, self.exports = stored, faults or Faults(), exports
+        self.loads = loads
         self.saved, self.live, self.created = {}, set(), 0
 
     def identity(self):
@@ -184,6 +186,8 @@ class MemoryService:
         return model
 
     def create_from_state(self, config, uri, *, with_optimizer):
+        if not self.loads:
+            raise RefusedError("no loading here")
         model = self.create(config)
         return model, model.load_state(uri, with_optimizer=with_optimizer).result()
 

@@ -201,6 +201,16 @@ def test_steps_that_the_server_skips_prove_nothing(tmp_path):
     assert set(gaps) == {result.probe for result in answer.results} - {"echo"}
 
 
+@pytest.mark.parametrize("service", [{"loads": False}, {"exports": False}])
+def test_a_refused_call_leaves_its_probes_unproven_and_the_others_run(tmp_path, service):
+    answer = report(tmp_path, DIMUON, **service)
+    assert answer.contradictions == ()
+    gaps = {result.probe for result in answer.gaps}
+    assert {"reference_update", "second_update"} <= gaps
+    assert ("restore" in gaps) == ("loads" in service)
+    assert answer.result("null_step").outcome is Outcome.PROVEN
+
+
 @pytest.mark.parametrize("faults", [Faults(), Faults(skips=True), Faults(scale=0.5)])
 def test_a_report_is_what_its_schema_says(tmp_path, faults):
     answer = report(tmp_path, DIMUON, faults=faults)

@@ -40,6 +40,7 @@ from rx_tools.runner.service import (
     ModelConfig,
     NotOfferedError,
     OptimizerConfig,
+    RefusedError,
     ServiceIdentity,
     TrainingService,
 )
@@ -117,11 +118,13 @@ def run_optimizer_probes(
 
 
 def attempted(name: str, probe: Callable[[], ProbeResult]) -> ProbeResult:
-    """The probe's answer; unproven where a step of its own did not take place."""
+    """The probe's answer; unproven where a step did not take place or a call was refused."""
     try:
         return probe()
     except UnverifiedError as gap:
         return unproven(name, str(gap))
+    except RefusedError as refusal:
+        return unproven(name, f"the service refuses a call of this probe: {refusal}")
 
 
 def update_results(
@@ -136,6 +139,8 @@ def update_results(
         return measured_updates(bench, start, questions)
     except NotOfferedError as refusal:
         return [unproven(name, f"{MISSING}: {refusal}") for name in names], []
+    except RefusedError as refusal:
+        return [unproven(name, f"the service refuses a call: {refusal}") for name in names], []
     except UnverifiedError as gap:
         return [unproven(name, str(gap)) for name in names], []
     except IntegrityError as mismatch:
