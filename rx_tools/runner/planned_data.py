@@ -32,7 +32,13 @@ def planned_data(
         source or data["hf_path"],
         renderer=evaluation["renderer"],
         tokenizer=tokenizer,
-        choices=data_choices(data, evaluation["max_length"], batch_size, reduction),
+        choices=data_choices(
+            data,
+            evaluation["max_length"],
+            batch_size,
+            reduction,
+            skip_empty=evaluation.get("aggregation") == "example_mean",
+        ),
         train_split=data["train_split"],
         eval_split=data["eval_split"],
         implementation=implementation,
@@ -41,7 +47,11 @@ def planned_data(
 
 
 def data_choices(
-    data: Mapping[str, Any], max_length: int, batch_size: int, reduction: Reduction = "none"
+    data: Mapping[str, Any],
+    max_length: int,
+    batch_size: int,
+    reduction: Reduction = "none",
+    skip_empty: bool = False,
 ) -> DataChoices:
     """The plan's choices; `n_eval` counts the first rows of the evaluation split."""
     return DataChoices(
@@ -52,6 +62,7 @@ def data_choices(
         held_out=data["held_out"],
         eval_first=data["n_eval"],
         reduction=reduction,
+        skip_empty=skip_empty,
     )
 
 

@@ -37,6 +37,7 @@ class DataChoices:
     `eval_first` takes only the first rows of the evaluation split. `epochs` must be said for a
     second pass. `reduction` scales the training weights of each chat to a sum of 1 (`mean`, what
     the cookbook's `conversation_to_datum` does by default) or leaves them a mask (`none`).
+    `skip_empty` leaves items without a counted token out: they have no part in an example mean.
     """
 
     order: Order
@@ -46,6 +47,7 @@ class DataChoices:
     held_out: int = 0
     eval_first: int | None = None
     epochs: int = 1
+    skip_empty: bool = False
     reduction: Reduction = "none"
 
 
@@ -63,10 +65,11 @@ class PreparedData:
             split_seed=choices.split_seed,
             held_out=choices.held_out,
         )
-        self._confirmation = _first(evaluation, choices.eval_first)
         self._order = cache(lambda seed: training_order(choices.order, self._rest, seed))
         self._train_row = cache(lambda number: self._render(train, number))
         self._eval_row = cache(lambda number: self._render(evaluation, number))
+        self._confirmation = self._scored(_first(evaluation, choices.eval_first), self._eval_row)
+        self._search = self._scored(self._search, self._train_row)
         self._digest = cache(lambda seed, step: batch_digest(self.train_batch(seed, step)))
 
     def order(self, seed: int) -> tuple[RowId, ...]:
@@ -150,6 +153,13 @@ class PreparedData:
             "search": list(self.items("search")),
             "confirmation": list(self.items("confirmation")),
         }
+
+    def _scored(
+        self, numbers: tuple[int, ...], rendered: Callable[[int], Rendered]
+    ) -> tuple[int, ...]:
+        if not self.choices.skip_empty:
+            return numbers
+        return tuple(number for number in numbers if rendered(number).counted_tokens)
 
     def _numbers(self, seed: int, step: int) -> tuple[int, ...]:
         choices = self.choices
