@@ -20,6 +20,7 @@ from typing import Any
 from rx_tools.checks.applicability import check_applicability
 from rx_tools.checks.deciding.rule import finite
 from rx_tools.checks.grading import Problem, worst
+from rx_tools.checks.prediction_rows_quick import totals_by_arm, typed_rows
 from rx_tools.checks.rows import Row, RowError, rows_of
 from rx_tools.model.evidence import Evidence, EvidenceFile
 from rx_tools.model.json import as_list, as_object, is_integer, is_number
@@ -147,6 +148,11 @@ def items_of(files: Iterable[EvidenceFile]) -> dict[str, dict[str, tuple[int, fl
     """Arm → item → totals, from every file of predictions that can be read."""
     found: dict[str, dict[str, tuple[int, float]]] = {}
     for file in files:
+        typed = typed_rows(file.read())
+        if typed is not None:
+            for arm, items in totals_by_arm(typed).items():
+                found.setdefault(arm, {}).update(items)
+            continue
         try:
             rows = rows_of(file)
         except RowError:

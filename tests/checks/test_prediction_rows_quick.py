@@ -6,9 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rx_tools.checks.loss_eval import items_of
 from rx_tools.checks.prediction_rows import first_fault
-from rx_tools.checks.prediction_rows_quick import is_faultless
+from rx_tools.checks.prediction_rows_quick import is_faultless, typed_rows
 from rx_tools.checks.rows import RowError, parse
+from rx_tools.model.evidence import EvidenceFile
 
 EVALUATOR = "e" * 64
 ROW = {
@@ -63,6 +65,21 @@ def test_what_rx_writes_goes_the_fast_way():
 def test_what_is_wrong_never_does(content):
     assert not is_faultless(content, {EVALUATOR})
     assert not strictly_faultless(content)
+
+
+def test_both_ways_give_the_same_totals():
+    content = b"".join(
+        line(item_id=f"item-{n}", arm=arm, prediction={"nll_sum": n, "n_tokens": n % 3})
+        for arm in ("a", "b", "a")
+        for n in range(4)
+    )
+    quick = items_of([EvidenceFile.of_bytes("rows.jsonl", "predictions", content)])
+    spaced = content.replace(b'"arm":', b'"arm" :')
+    slow = items_of([EvidenceFile.of_bytes("rows.jsonl", "predictions", spaced)])
+    assert typed_rows(content) is not None
+    assert typed_rows(spaced) is None
+    assert quick == slow
+    assert quick["a"]["item-2"] == (2, 2.0)
 
 
 @settings(max_examples=200, deadline=None)
