@@ -20,6 +20,7 @@ from rx_tools.evidence.layout import (
 from rx_tools.evidence.ledger_reading import judge_ledger
 from rx_tools.evidence.timeline import timeline
 from rx_tools.evidence.tree import open_tree
+from rx_tools.evidence.verify_cleared import verify_cleared
 from rx_tools.evidence.verify_files import (
     verify_attachments,
     verify_description,
@@ -130,6 +131,7 @@ def document_claims(files: Files) -> Iterator[Claim]:
     yield from verify_run(history, run, record)
     yield verify_plan(history, files, plan)
     yield from verify_order(history, plan)
+    yield from verify_cleared(history, record)
     yield from verify_record(record, plan, history)
     updates = sorted((p for p in files if p.startswith(f"{UPDATES}/")), key=update_number)
     yield from verify_updates([(path, json_object(files, path)) for path in updates])

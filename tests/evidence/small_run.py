@@ -107,7 +107,9 @@ class SmallRun:
             self.ledger.append("gate_judged", {"gate": gate, "status": status}, files)
         clearance = {"schema": "urn:rx:schema:clearance:1", "number": 1}
         files = self.publish("clearance-1.json", document(clearance))
-        self.ledger.append("clearance_issued", {"clearance": "clearance-1.json"}, files)
+        cleared = [arm["name"] for arm in self.arms]
+        issued = {"clearance": "clearance-1.json", "arms": cleared}
+        self.ledger.append("clearance_issued", issued, files)
 
     def plan(self):
         arms = [

@@ -102,6 +102,12 @@ def to_the_end(event, **data):
     return story(change)
 
 
+def told(forge, event, **data):
+    """Other words in the first line of an event, of the arm or the gate that `data` names."""
+    which = {key: value for key, value in data.items() if key in ("arm", "gate")}
+    forge.lines[forge.at(event, **which)]["data"].update(data)
+
+
 def dropped(event, number=0, **data):
     def change(forge):
         forge.drop(forge.at(event, number, **data))
@@ -301,6 +307,42 @@ FORGERIES = {
     "a clearance that came too late": (
         to_the_end("clearance_issued"),
         "started without having spent a clearance",
+    ),
+    "a clearance of another run": (
+        story(lambda f: told(f, "clearance_spent", clearance=7, arm=ARM)),
+        f"{ARM}: spent clearance 7, which nobody had issued",
+    ),
+    "a clearance for other arms": (
+        story(lambda f: told(f, "clearance_issued", arms=[OTHER])),
+        f"{ARM}: spent clearance 1, which does not name it",
+    ),
+    "a clearance from a closed gate": (
+        story(lambda f: told(f, "gate_judged", gate="activation_gate", status="failed")),
+        "clearance 1: was issued although activation_gate was 'failed'",
+    ),
+    "a clearance from an unverified gate that nobody accepted": (
+        story(lambda f: told(f, "gate_judged", gate="feasibility", status="unknown")),
+        "clearance 1: was issued although feasibility was 'unknown'",
+    ),
+    "a gate that nobody judged": (
+        dropped("gate_judged", gate="restoration_preflight"),
+        "clearance 1: was issued before restoration_preflight was judged",
+    ),
+    "an arm that nobody scored": (
+        dropped("arm_scored", arm=ARM),
+        f"loss of {ARM}: the ledger never scored this arm",
+    ),
+    "a score of a list of arms": (
+        story(lambda f: f.lines[f.at("arm_scored", arm=ARM)]["data"].update(arm=[ARM])),
+        f"loss of {ARM}: the ledger never scored this arm",
+    ),
+    "a score told otherwise": (
+        story(lambda f: told(f, "arm_scored", arm=ARM, loss_eval={"value": 1.0})),
+        f"loss of {ARM}: is not the one of its scoring in the ledger",
+    ),
+    "a reason told otherwise": (
+        story(lambda f: told(f, "decision_made", outcome_reason="tie")),
+        "the reason is stated as 'insufficient_evidence', decided was 'tie'",
     ),
     "a clearance spent twice": (twice("clearance_spent", arm=ARM), "spent one clearance twice"),
     "a missing update": (

@@ -1,0 +1,104 @@
+"""What the ledger says of clearances, of the gates behind them, of scores and of the decision."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from rx_tools.evidence.claim import Claim, contradicted, verified
+from rx_tools.evidence.layout import RECORD
+from rx_tools.evidence.ledger_line import LedgerLine
+from rx_tools.evidence.timeline import Timeline
+from rx_tools.model.json import JsonObject, as_list, as_object
+from rx_tools.model.names import Gate
+from rx_tools.model.record import Record
+from rx_tools.model.result import Status
+
+OPEN = (Status.PASSED, Status.NOT_APPLICABLE)
+MAY_BE_ACCEPTED = (Status.UNVERIFIED, Status.UNKNOWN)
+BEFORE_TRAINING = (Gate.CORRECTNESS, Gate.RESTORATION, Gate.ACTIVATION, Gate.FEASIBILITY)
+CLAIMING = ("supported", "refuted")
+
+
+def verify_cleared(history: Timeline, record: Record) -> Iterator[Claim]:
+    """Clearances came from open gates, were issued to who spent them, and scores from scoring."""
+    wrong = [
+        *clearance_faults(history),
+        *spending_faults(history),
+        *score_faults(history, record),
+        *decision_faults(history, record),
+    ]
+    yield from wrong
+    if not wrong:
+        spent = len(history.data("clearance_spent"))
+        yield verified("clearances", f"{spent} were spent by arms that open gates had cleared")
+
+
+def clearance_faults(history: Timeline) -> Iterator[Claim]:
+    """Every gate was judged, and open or accepted as unverified, when a clearance was issued."""
+    for issued in history.events.get("clearance_issued", ()):
+        told = statuses_before(history, issued.seq)
+        accepted = {
+            line.data.get("gate") for line in before(history, "unverified_accepted", issued)
+        }
+        subject = f"clearance {issued.data.get('clearance')}"
+        for gate in BEFORE_TRAINING:
+            if gate.value not in told:
+                yield contradicted(subject, f"was issued before {gate.value} was judged")
+        for name, status in told.items():
+            passed_over = name in accepted and status in MAY_BE_ACCEPTED
+            if status not in OPEN and not passed_over:
+                yield contradicted(subject, f"was issued although {name} was {status!r}")
+
+
+def statuses_before(history: Timeline, seq: int) -> dict[str, Any]:
+    """The latest status of every gate of the preflight that was judged before a position."""
+    lines = [line.data for line in history.events.get("gate_judged", ()) if line.seq < seq]
+    known = (*BEFORE_TRAINING, Gate.GENERATION_AUDIT)
+    return {data["gate"]: data.get("status") for data in lines if data.get("gate") in known}
+
+
+def before(history: Timeline, event: str, line: LedgerLine) -> list[LedgerLine]:
+    """The lines of an event that stand before another line."""
+    return [earlier for earlier in history.events.get(event, ()) if earlier.seq < line.seq]
+
+
+def spending_faults(history: Timeline) -> Iterator[Claim]:
+    """What an arm spends was issued before, and names the arm."""
+    for line in history.events.get("clearance_spent", ()):
+        arm, number = line.data.get("arm"), line.data.get("clearance")
+        named = [
+            arm in as_list(issued.data.get("arms"))
+            for issued in before(history, "clearance_issued", line)
+            if issued.data.get("clearance") == number
+        ]
+        if not any(named):
+            found = "does not name it" if named else "nobody had issued"
+            yield contradicted(str(arm), f"spent clearance {number}, which {found}")
+
+
+def score_faults(history: Timeline, record: Record) -> Iterator[Claim]:
+    """Every recorded loss is the one that the ledger announced when its arm was scored."""
+    told = {str(line.data.get("arm")): line.data for line in history.events.get("arm_scored", ())}
+    for arm, loss in as_object(record.section("loss_eval").get("arms")).items():
+        subject = f"{RECORD} loss of {arm}"
+        if arm not in told:
+            yield contradicted(subject, "the ledger never scored this arm")
+        elif differs(told[arm], as_object(loss)):
+            yield contradicted(subject, "is not the one of its scoring in the ledger")
+
+
+def differs(told: JsonObject, loss: JsonObject) -> bool:
+    """Whether a scoring announced another loss, as a whole or by its token mean."""
+    if "loss_eval" in told:
+        return bool(told["loss_eval"] != loss)
+    return bool(told.get("token_mean") != loss.get("token_mean"))
+
+
+def decision_faults(history: Timeline, record: Record) -> Iterator[Claim]:
+    """A verdict that claims something was decided in the ledger, for the recorded reason."""
+    decided = history.data("decision_made")
+    if not decided and record.verdict in CLAIMING:
+        yield contradicted("verdict", f"{record.verdict}, but the ledger decided nothing")
+    reason = decided[-1].get("outcome_reason", record.outcome_reason) if decided else None
+    if decided and record.outcome_reason is not None and reason != record.outcome_reason:
+        message = f"the reason is stated as {record.outcome_reason!r}, decided was {reason!r}"
+        yield contradicted("verdict", message)
