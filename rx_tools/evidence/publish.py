@@ -96,7 +96,10 @@ def temporary(folder: Path) -> Iterator[tuple[int, Path]]:
 def sweep(folder: Path) -> None:
     """Remove temporary files whose writer is gone: nobody holds their lock."""
     for path in folder.glob(f"{TEMPORARY}*"):
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+        try:
+            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+        except FileNotFoundError:  # its writer has just finished
+            continue
         if try_lock(descriptor):
             path.unlink(missing_ok=True)
         os.close(descriptor)

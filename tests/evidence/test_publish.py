@@ -206,3 +206,12 @@ def test_a_kill_at_any_point_leaves_all_or_nothing_and_the_next_one_cleans_up(tm
     assert publish(tmp_path, "a.txt", b"halfhalf").size == 8
     assert {path.name for path in tmp_path.iterdir()} == {"old.txt", "a.txt"}
     assert (tmp_path / "old.txt").read_bytes() == b"old"
+
+
+def test_many_writers_of_different_names_do_not_disturb_each_other(tmp_path):
+    def write(writer):
+        return [publish(tmp_path, f"{writer}-{n}.txt", b"x" * n).size for n in range(40)]
+
+    with ThreadPoolExecutor(6) as pool:
+        assert list(pool.map(write, range(6))) == [list(range(40))] * 6
+    assert len(list(tmp_path.iterdir())) == 240
