@@ -1,6 +1,7 @@
 """`rx bundle`: pack the evidence of a run."""
 
 import json
+import time
 from pathlib import Path
 from typing import Annotated
 
@@ -13,8 +14,10 @@ from rx_tools.errors import ExitCode, UnverifiedError
 from rx_tools.evidence.bundle import BundleInfo, bundle
 from rx_tools.evidence.contents import WRITTEN
 from rx_tools.evidence.layout import LEDGER
-from rx_tools.evidence.ledger import Ledger
+from rx_tools.evidence.ledger import Ledger, LedgerHeldError
 
+PATIENCE = 10.0
+"""Seconds to wait for another bundler of the same run."""
 SCHEMA = "urn:rx:schema:bundle-written:1"
 
 
@@ -40,13 +43,25 @@ def command(
     if not ledger.is_file():
         hint = "name a run directory, or run this inside one"
         raise UnverifiedError("there is no ledger", where=str(run_dir), hint=hint)
-    with Ledger.open(ledger) as held:
+    with patiently_opened(ledger) as held:
         info = bundle(run_dir, output or default_place(run_dir, zip), zip)
         note = {"root_digest": info.root_digest, "zip": zip}
         if not (held.lines[-1].event == WRITTEN and held.lines[-1].data == note):
             held.append(WRITTEN, note)
     show(info, format, quiet)
     return ExitCode.OK
+
+
+def patiently_opened(path: Path) -> Ledger:
+    """The ledger, once another bundler lets go of it; a run that goes on holding it is refused."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return Ledger.open(path)
+        except LedgerHeldError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
 
 
 def default_place(run_dir: Path, zipped: bool) -> Path:

@@ -28,7 +28,16 @@ from rx_tools.evidence.ledger_reading import (
 from rx_tools.evidence.secrets import redacted
 from rx_tools.model.names import Sha256
 
-__all__ = ["Fault", "Head", "Ledger", "LedgerFinding", "LedgerLine", "LedgerReading", "read_ledger"]
+__all__ = [
+    "Fault",
+    "Head",
+    "Ledger",
+    "LedgerFinding",
+    "LedgerHeldError",
+    "LedgerLine",
+    "LedgerReading",
+    "read_ledger",
+]
 
 Clock = Callable[[], datetime]
 BEHIND = "clock_behind_seconds"
@@ -38,6 +47,10 @@ BEHIND = "clock_behind_seconds"
 def utc_now() -> datetime:
     """The clock for everyone who has no other."""
     return datetime.now(UTC)
+
+
+class LedgerHeldError(IntegrityError):
+    """Another process holds the ledger; it may soon let go."""
 
 
 class Ledger:
@@ -183,7 +196,7 @@ def hold(descriptor: int, path: Path) -> None:
         return
     os.close(descriptor)
     hint = "wait for it, or look with `rx status`"
-    raise IntegrityError("another process is writing this ledger", where=str(path), hint=hint)
+    raise LedgerHeldError("another process is writing this ledger", where=str(path), hint=hint)
 
 
 def refuse_damage(path: Path, reading: LedgerReading, run_id: str) -> None:

@@ -250,3 +250,11 @@ def test_a_kill_while_zipping_leaves_all_or_nothing(run_dir, tmp_path, point):
         assert open_tree(tmp_path / "out").files
     bundle(run_dir, tmp_path / "next", zip=True)
     assert {path.name for path in tmp_path.iterdir()} - {"out"} == {"run", "next"}
+
+
+def test_the_losers_of_several_commands_learn_the_root_digest_of_the_winner(run_dir, tmp_path):
+    with ThreadPoolExecutor(4) as pool:
+        done = list(pool.map(lambda _: rx("bundle", run_dir, "-o", tmp_path / "out"), range(4)))
+    root = sha256_file(tmp_path / "out" / "manifest-sha256.txt")
+    assert sorted(one.returncode for one in done) == [0, 4, 4, 4]
+    assert all(root in one.stdout + one.stderr for one in done)
