@@ -17,6 +17,7 @@ from rx_tools.evidence.run_dir import RunDir, open_run_dir
 from rx_tools.evidence.strict_json import read_document
 from rx_tools.local.assets import tokenizer_folder
 from rx_tools.model.json import as_object
+from rx_tools.planning import questions
 from rx_tools.planning.deviate import Change
 from rx_tools.runner.begin import Request, begin, default_run_dir
 from rx_tools.runner.events import Event, nobody
@@ -53,7 +54,7 @@ def now() -> datetime:
 
 def answers_in(path: Path | None) -> Mapping[str, Any]:
     """The answers file, empty without one."""
-    return as_object(read_document(path).value) if path else {}
+    return questions.answers_in(read_document(path).value, str(path)) if path else {}
 
 
 def new_run(asked: Asked, spec: Path) -> tuple[RunDir, Ledger]:

@@ -20,6 +20,7 @@ from rx_tools.planning.derive import Derivation, derive
 from rx_tools.planning.discrimination import Advice, discrimination_advice
 from rx_tools.planning.names import experiment_name
 from rx_tools.planning.plan import Plan
+from rx_tools.planning.questions import answers_in
 from rx_tools.report.plan import plan_lines
 from rx_tools.report.prospects import advice_lines, power_lines
 
@@ -52,7 +53,7 @@ def command(
     Example: rx plan spec.json --answers answers.json -o plan.json
     """
     document = read_document(spec)
-    given = as_object(read_document(answers).value) if answers else {}
+    given = answers_in(read_document(answers).value, str(answers)) if answers else {}
     derivation = derive(
         as_object(document.value),
         sha256_of(spec.read_bytes()),

@@ -17,7 +17,7 @@ from rx_tools.errors import IntegrityError, UsageError
 from rx_tools.evidence.digest import sha256_file
 from rx_tools.evidence.publish import Published, publish
 from rx_tools.evidence.strict_json import Document, read_document
-from rx_tools.model.json import JsonObject, as_object
+from rx_tools.model.json import JsonObject, as_object, as_text
 from rx_tools.model.names import Sha256
 from rx_tools.planning.plan import Plan
 
@@ -58,7 +58,12 @@ class RunDir:
     @property
     def run_id(self) -> str:
         """The run's own name, in every ledger line."""
-        return str(self.meta["run_id"])
+        run_id = as_text(self.meta.get("run_id"))
+        if run_id:
+            return run_id
+        raise IntegrityError(
+            "names no run_id", where=str(self.path / "run.json"), hint="restore it from the bundle"
+        )
 
     @property
     def rehearsal(self) -> bool:
@@ -93,7 +98,7 @@ class RunDir:
 
     def record_paths(self) -> list[Path]:
         """Every update, oldest first."""
-        return sorted(self.updates.glob("record-*.json"))
+        return sorted(self.updates.glob("record-*.json"), key=by_number)
 
     def record(self, number: int | None = None) -> JsonObject:
         """The newest update, or the one of that number; empty where there is none."""
@@ -103,7 +108,7 @@ class RunDir:
 
     def clearance_paths(self) -> list[Path]:
         """Every clearance, oldest first."""
-        return sorted(self.path.glob("clearance-*.json"), key=lambda path: len(path.name))
+        return sorted(self.path.glob("clearance-*.json"), key=by_number)
 
     def put_evidence(self, name: str, content: bytes) -> Published:
         """Publish one evidence file under a name that is used once."""
@@ -128,6 +133,11 @@ class RunDir:
         if first.exists():
             numbered[1] = first
         return numbered[max(numbered)] if numbered else None
+
+
+def by_number(path: Path) -> tuple[int, str]:
+    """Sorts numbered names by their number: a longer one is a greater one."""
+    return len(path.name), path.name
 
 
 def pretty(document: Mapping[str, Any]) -> bytes:

@@ -38,8 +38,8 @@ class Derivation:
 
     @property
     def blocking(self) -> tuple[Question, ...]:
-        """The questions without whose answer nothing runs; a reading may stay open."""
-        return tuple(q for q in self.questions if not q.name.startswith("readings."))
+        """The questions without whose answer nothing runs; a reading may stay unanswered."""
+        return tuple(q for q in self.questions if q.refused or not q.name.startswith("readings."))
 
 
 def derive(

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rx_tools.evidence.digest import sha256_file
+from rx_tools.errors import IntegrityError
+from rx_tools.evidence.digest import read_file, sha256_file, sha256_of
 from rx_tools.evidence.ledger import Ledger, LedgerLine
 from rx_tools.evidence.publish import publish
 from rx_tools.evidence.run_dir import RunDir, pretty
@@ -231,12 +232,17 @@ def with_contents(run: RunDir, record: JsonObject) -> dict[str, Any]:
     """The record to hand in: every evidence file with its text, so that nothing is left behind."""
     section = dict(as_object(record.get("evidence")))
     files = [
-        dict(entry) | {"content": content_of(run.evidence / str(entry["name"]))}
+        dict(entry) | {"content": content_of(run.evidence / str(entry["name"]), entry["sha256"])}
         for entry in as_list(section.get("files"))
     ]
     return dict(record) | {"evidence": section | {"files": files}}
 
 
-def content_of(path: Path) -> str:
-    """The exact text of an evidence file; all of them are UTF-8."""
-    return path.read_bytes().decode()
+def content_of(path: Path, digest: str) -> str:
+    """The exact text of an evidence file, as it was published; all of them are UTF-8."""
+    content = read_file(path)
+    if sha256_of(content) == digest:
+        return content.decode()
+    raise IntegrityError(
+        "is not what the record lists", where=str(path), hint="its bytes changed after publishing"
+    )

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from rx_tools.errors import UnverifiedError
+from rx_tools.errors import DocumentError, UnverifiedError
 from rx_tools.planning.derive import derive, frozen
 from rx_tools.planning.from_plan import answers_of
 from rx_tools.planning.plan import Plan
+from rx_tools.planning.questions import answers_in
 from rx_tools.planning.rehearsal import ANSWERS, Stage, derived_spec, deviations
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -144,3 +145,32 @@ def test_the_derived_spec_keeps_the_structure_and_leaves_the_original_alone():
 @pytest.mark.parametrize("broken", [{}, {"arms": [1, None]}, {"decision_rule": 3, "arms": [{}]}])
 def test_a_hollow_spec_yields_questions_not_a_crash(broken):
     assert plan_of(broken).blocking
+
+
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        ("evaluation.max_length", "big"),
+        ("evaluation.max_length", 0),
+        ("evaluation.max_length", True),
+        ("readings.primary", ["band"]),
+        ("readings.primary", "margins"),
+        ("arms.baseline_lr1e-4_seed0.seed", "0"),
+        ("jobs", 1.5),
+        ("checkpoint_every", None),
+        ("data.eval_split", ""),
+    ],
+)
+def test_an_answer_of_the_wrong_kind_is_asked_for_again(name, answer):
+    derivation = plan_of(
+        spec("exp_9574bbb76e"), answers={"evaluation.renderer": "qwen3_5", name: answer}
+    )
+    assert [question.name for question in derivation.blocking] == [name]
+    with pytest.raises(UnverifiedError, match="the answer given is none"):
+        frozen(derivation)
+
+
+@pytest.mark.parametrize("document", [[], None, "band", 3])
+def test_answers_that_are_no_object_are_refused(document):
+    with pytest.raises(DocumentError, match="is no object of answers"):
+        answers_in(document, "answers.json")
