@@ -111,14 +111,12 @@ def rate_of(bench: Workbench, arm: PlannedArm) -> float:
 def run_arm(bench: Workbench, shop: Workshop, arm: PlannedArm, *, resume: bool) -> None:
     """Clear, train, score and record one arm; what is done already is left alone."""
     if arm.name not in done(bench, "arm_finished"):
-        started = arm.name in done(bench, "arm_started")
-        again = resume and started
         number = clearance.admit(
-            bench.run, bench.ledger, bench.service.identity(), arm.name, resume=again
+            bench.run, bench.ledger, bench.service.identity(), arm.name, resume=resume
         )
-        train_arm(job_of(bench, arm, number), shop, resume=again)
-        publish_restores(bench, arm.name)
+        train_arm(job_of(bench, arm, number), shop, resume=resume)
     if arm.name not in done(bench, "arm_scored"):
+        publish_restores(bench, arm.name)
         uri = final_uri(bench, arm.name)
         recovered(shop, arm.name, lambda: score_arm(bench, arm, uri))
         post(bench.run, bench.ledger, progress_sentence(bench))

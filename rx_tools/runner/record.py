@@ -8,6 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from rx_tools.errors import IntegrityError
@@ -215,16 +216,22 @@ def kind_of(name: str) -> str:
     return "predictions" if name.startswith("predictions-") else "metrics"
 
 
+POSTING = Lock()
+
+
 def post(
     run: RunDir, ledger: Ledger, summary: str, outcome: Outcome | None = None
 ) -> dict[str, Any]:
-    """Write the next update and announce it; the ledger's files name its digest."""
-    record = assemble(run, ledger.lines, summary, outcome)
-    name = f"record-{len(run.record_paths()) + 1:04d}.json"
-    published = publish(run.updates, name, pretty(record))
-    ledger.append(
-        "record_posted", {"update": name, "status": record["status"]}, {name: published.sha256}
-    )
+    """Write the next update and announce it; the ledger's files name its digest.
+
+    One at a time: arms that run side by side would take the same number.
+    """
+    with POSTING:
+        record = assemble(run, ledger.lines, summary, outcome)
+        name = f"record-{len(run.record_paths()) + 1:04d}.json"
+        published = publish(run.updates, name, pretty(record))
+        data = {"update": name, "status": record["status"]}
+        ledger.append("record_posted", data, {name: published.sha256})
     return record
 
 
