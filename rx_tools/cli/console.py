@@ -4,6 +4,7 @@ import codecs
 import io
 import json
 import os
+import re
 import sys
 from typing import TextIO
 
@@ -11,6 +12,8 @@ from rx_tools.evidence.secrets import redact
 
 ESCAPING = "rx-escape"
 LAST_CHANNEL = 2
+CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f]")
+"""What could move the cursor of a terminal; in JSON none of them stands unescaped."""
 
 
 def escaped(error: UnicodeError) -> tuple[str, int]:
@@ -51,9 +54,10 @@ def say(text: str) -> None:
 
 
 def write(stream: TextIO, text: str) -> None:
-    """Write and flush; after a reader has left, the work goes on and its exit code stands."""
+    """Write without control characters; after a reader has left, the exit code still stands."""
+    shown = CONTROLS.sub("\ufffd", text)
     try:
-        stream.write(text if text.endswith("\n") else text + "\n")
+        stream.write(shown if shown.endswith("\n") else shown + "\n")
         stream.flush()
     except BrokenPipeError:
         unread = os.open(os.devnull, os.O_WRONLY)

@@ -13,7 +13,7 @@ from rx_tools.checks.deciding.issues import Row
 from rx_tools.checks.deciding.rule import FrozenRule, read_rule
 from rx_tools.checks.deciding.source import Source
 from rx_tools.checks.decision import ABSENT, judged_gates, recompute, says_the_same
-from rx_tools.errors import ExitCode, UnverifiedError, worst
+from rx_tools.errors import DocumentError, ExitCode, IntegrityError, UnverifiedError, worst
 from rx_tools.evidence.observations import ObservationFile, read_observation_file
 from rx_tools.evidence.retained import retained_evidence
 from rx_tools.evidence.run_dir import open_run_dir
@@ -114,12 +114,26 @@ def from_rule(rule: Path, observations: Path) -> Answer:
     return alone(answer_of(decision, document, file_entry(file)))
 
 
+def plan_for(spec: Path, plan: Path) -> JsonObject:
+    """The frozen plan of a spec; a document that is none, or another spec's, is refused."""
+    frozen = as_object(read_document(plan).value)
+    if not isinstance(frozen.get("readings"), Mapping):
+        raise DocumentError(
+            "is no plan: it freezes no readings",
+            where=str(plan),
+            hint="`rx plan SPEC -o` writes one",
+        )
+    if frozen.get("spec_sha256") in (None, read_document(spec).sha256):
+        return frozen
+    raise IntegrityError("was frozen for another spec", where=str(plan), hint="freeze a new one")
+
+
 def from_documents(
     spec: Path, observations: Path, record: Path | None, plan: Path | None, evidence: Path | None
 ) -> Answer:
     """A spec's rule over rows; with a record, under everything else that it states."""
     view = Spec.of(read_document(spec).value)
-    frozen = as_object(read_document(plan).value) if plan else None
+    frozen = plan_for(spec, plan) if plan else None
     file = read_observation_file(observations)
     rule = view.raw.get("decision_rule")
     if record is None:

@@ -76,3 +76,12 @@ def test_the_exit_code_stands_when_nobody_reads(closed, tmp_path):
     passing = shlex.join([sys.executable, "-m", "rx_tools", "explain", "RX001"])
     done = subprocess.run(["bash", "-c", f"{passing} {closed}; exit ${{PIPESTATUS[0]}}"], cwd=ROOT)
     assert done.returncode == 0
+
+
+def test_nothing_in_a_document_moves_the_cursor(tmp_path):
+    document = json.loads(EXAMPLE.read_text())
+    document["arms"][0] |= {"name": "a\x1b[2K\r\x07", "role": None}
+    (tmp_path / "odd.spec.json").write_text(json.dumps(document))
+    shown = rx("plan", "odd.spec.json", cwd=tmp_path, check=3)
+    assert "\x1b" not in shown.stdout + shown.stderr
+    assert "a\ufffd[2K\ufffd\ufffd" in shown.stdout

@@ -87,6 +87,24 @@ def test_the_frozen_reading_decides_and_the_exit_code_may_say_so(
     assert rx(capsys, *words)[0] == 0
 
 
+@pytest.mark.parametrize(
+    ("document", "code", "says"),
+    [
+        (None, 1, "is no plan: it freezes no readings"),
+        ({"readings": ["band"]}, 1, "is no plan: it freezes no readings"),
+        ({"readings": {}, "spec_sha256": "0" * 64}, 4, "was frozen for another spec"),
+    ],
+)
+def test_a_plan_of_something_else_freezes_no_reading(
+    capsys, tmp_path, observed, document, code, says
+):
+    plan = tmp_path / "plan.json"
+    plan.write_text(json.dumps(document) if document else Path(SPEC).read_text())
+    found, _, err = rx(capsys, "decide", SPEC, "--observations", observed, "--plan", plan)
+    assert found == code
+    assert says in err
+
+
 def test_json_has_every_digit_and_a_schema(capsys, observed):
     code, out, _ = rx(capsys, "decide", SPEC, "--observations", observed, "--format", "json")
     body = json.loads(out)
