@@ -10,6 +10,7 @@ help:
 
 $(VENV)/.local: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) --upgrade pip
 	$(PIP) -e '.[local]'
 	touch $@
 

@@ -6,10 +6,10 @@ Run with `python benchmarks/data_preparation.py`; needs the `run` extra for the 
 from time import perf_counter
 
 from rx_tools.local.assets import tokenizer_folder
-from rx_tools.runner.data import BUILT_IN, load_split
-from rx_tools.runner.order import Order
-from rx_tools.runner.prepared import DataChoices, prepare_data
-from rx_tools.runner.rendering import Implementation, make_renderer
+from rx_tools.runner.data.order import Order
+from rx_tools.runner.data.prepared import DataChoices, prepare_data
+from rx_tools.runner.data.rendering import Implementation, make_renderer
+from rx_tools.runner.data.sources import BUILT_IN, load_split
 
 FOLDER = tokenizer_folder()
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from rx_tools.evidence.ledger import read_ledger
 from rx_tools.evidence.verify import verify
 from rx_tools.local.launcher import launch
-from rx_tools.runner.arm_loop import train_arm
+from rx_tools.runner.arms.arm_loop import train_arm
 from tests.endtoend.small import rx, write_small
 from tests.runner.killing import (
     ROOT,

@@ -18,7 +18,7 @@ import numpy as np
 from rx_tools.local.launcher import launch
 from rx_tools.runner.probes.suite import Questions, run_optimizer_probes
 from rx_tools.runner.service import Datum, ModelConfig, OptimizerConfig
-from rx_tools.runner.tinker_service import TinkerService
+from rx_tools.runner.wire.tinker_service import TinkerService
 
 DIMUON = OptimizerConfig("dimuon", {"beta1": 0.9, "grad_clip_norm": 0.0})
 ADAMW = OptimizerConfig("adamw", {"beta1": 0.9, "beta2": 0.95, "eps": 1e-8})

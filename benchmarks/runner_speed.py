@@ -33,15 +33,15 @@ from rx_tools.local.launcher import Running, launch
 from rx_tools.local.lora import LoraConfig
 from rx_tools.local.models import LiveModel
 from rx_tools.model.names import ArmName
-from rx_tools.runner.arm import ArmJob, Workshop
-from rx_tools.runner.arm_loop import train_arm
-from rx_tools.runner.capacity import CapacityPolicy
-from rx_tools.runner.data import BUILT_IN
-from rx_tools.runner.order import Order
-from rx_tools.runner.prepared import DataChoices, PreparedData, prepare_data
+from rx_tools.runner.arms.arm import ArmJob, Workshop
+from rx_tools.runner.arms.arm_loop import train_arm
+from rx_tools.runner.wire.capacity import CapacityPolicy
+from rx_tools.runner.data.sources import BUILT_IN
+from rx_tools.runner.data.order import Order
+from rx_tools.runner.data.prepared import DataChoices, PreparedData, prepare_data
 from rx_tools.runner.service import ModelConfig, OptimizerConfig
-from rx_tools.runner.tinker_service import TinkerService
-from rx_tools.runner.tinker_values import sdk_batch
+from rx_tools.runner.wire.tinker_service import TinkerService
+from rx_tools.runner.wire.tinker_values import sdk_batch
 
 RATE = 3e-4
 ADAMW = {"beta1": 0.9, "beta2": 0.95, "eps": 1e-8}

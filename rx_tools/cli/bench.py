@@ -19,13 +19,13 @@ from rx_tools.local.assets import tokenizer_folder
 from rx_tools.model.json import as_object
 from rx_tools.planning import questions
 from rx_tools.planning.deviate import Change
-from rx_tools.runner.begin import Request, begin, default_run_dir
-from rx_tools.runner.events import Event, nobody
-from rx_tools.runner.experiment import patient
-from rx_tools.runner.prepare import prepare, served_tokenizer
+from rx_tools.runner.arms.events import Event, nobody
+from rx_tools.runner.arms.stop import StopSignal
+from rx_tools.runner.data.prepare import prepare, served_tokenizer
 from rx_tools.runner.service import TrainingService
-from rx_tools.runner.stop import StopSignal
-from rx_tools.runner.workbench import Workbench
+from rx_tools.runner.whole.begin import Request, begin, default_run_dir
+from rx_tools.runner.whole.experiment import patient
+from rx_tools.runner.whole.workbench import Workbench
 
 
 @dataclass(frozen=True, slots=True)

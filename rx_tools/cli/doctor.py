@@ -10,7 +10,7 @@ from rx_tools.cli.console import emit
 from rx_tools.cli.options import Debug, Format, FormatOption, Quiet
 from rx_tools.errors import ExitCode, worst
 from rx_tools.evidence.secrets import redact
-from rx_tools.runner.health import Check, State, examine
+from rx_tools.runner.wire.health import Check, State, examine
 
 SCHEMA = "urn:rx:schema:doctor:1"
 SIGNS = {State.OK: "✓", State.ABSENT: "·", State.FAILED: "✗"}

@@ -13,11 +13,11 @@ from rx_tools.errors import ExitCode, worst
 from rx_tools.planning.deviate import parse_changes
 from rx_tools.report.gates import gate_lines
 from rx_tools.report.preflight import preflight_json
-from rx_tools.runner.complete import recorded_ending
-from rx_tools.runner.gates import gates_named
+from rx_tools.runner.arms.stop import stopping_on_interrupt
 from rx_tools.runner.preflight.feasibility import Downsizing
 from rx_tools.runner.preflight.measure import Preflight, Wishes, preflight
-from rx_tools.runner.stop import stopping_on_interrupt
+from rx_tools.runner.whole.complete import recorded_ending
+from rx_tools.runner.whole.gates import gates_named
 
 Accept = Annotated[
     list[str] | None,

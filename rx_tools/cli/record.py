@@ -10,7 +10,7 @@ from rx_tools.cli.console import emit
 from rx_tools.cli.options import Debug, RunDir
 from rx_tools.errors import ExitCode, UnverifiedError
 from rx_tools.evidence.run_dir import open_run_dir
-from rx_tools.runner.record import with_contents
+from rx_tools.runner.whole.record import with_contents
 
 
 def command(

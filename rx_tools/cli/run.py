@@ -30,12 +30,12 @@ from rx_tools.evidence.bundle import bundle, is_bundle_of, root_digest
 from rx_tools.evidence.claim import State
 from rx_tools.evidence.verify import Verification, verify
 from rx_tools.planning.deviate import parse_changes
-from rx_tools.runner.clearance import events
-from rx_tools.runner.complete import complete, recorded_ending
-from rx_tools.runner.gates import gates_named
+from rx_tools.runner.arms.stop import StopSignal, stopping_on_interrupt
 from rx_tools.runner.preflight.measure import Wishes, preflight
-from rx_tools.runner.stop import StopSignal, stopping_on_interrupt
-from rx_tools.runner.workbench import Workbench
+from rx_tools.runner.whole.clearance import events
+from rx_tools.runner.whole.complete import complete, recorded_ending
+from rx_tools.runner.whole.gates import gates_named
+from rx_tools.runner.whole.workbench import Workbench
 
 
 def command(

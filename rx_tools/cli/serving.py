@@ -12,10 +12,10 @@ from rx_tools.local.launcher import Running, launch
 from rx_tools.local.revision import revision
 from rx_tools.local.settings import TINY_NAME
 from rx_tools.planning.rehearsal import Stage
-from rx_tools.runner.connect import connect
-from rx_tools.runner.data import BUILT_IN
-from rx_tools.runner.reviving import RevivingService
+from rx_tools.runner.data.sources import BUILT_IN
 from rx_tools.runner.service import TrainingService
+from rx_tools.runner.wire.connect import connect
+from rx_tools.runner.wire.reviving import RevivingService
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 

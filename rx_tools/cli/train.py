@@ -10,9 +10,9 @@ from rx_tools.cli.console import emit, say
 from rx_tools.cli.options import Debug, Quiet, RunDir
 from rx_tools.cli.watching import EventsFile, watching
 from rx_tools.errors import ExitCode, UsageError
-from rx_tools.runner.clearance import events
-from rx_tools.runner.complete import train_one
-from rx_tools.runner.stop import StopSignal, stopping_on_interrupt
+from rx_tools.runner.arms.stop import StopSignal, stopping_on_interrupt
+from rx_tools.runner.whole.clearance import events
+from rx_tools.runner.whole.complete import train_one
 
 
 def command(

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from rx_tools.runner.events import Event, EventFile, everybody
-from rx_tools.runner.progress import LiveTable
+from rx_tools.runner.arms.events import Event, EventFile, everybody
+from rx_tools.runner.arms.progress import LiveTable
 
 EventsFile = Annotated[
     Path | None, typer.Option("--events", help="Append one JSON line per event to this file.")

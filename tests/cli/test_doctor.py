@@ -16,7 +16,7 @@ from rx_tools.cli.app import build
 from rx_tools.errors import ExitCode
 from rx_tools.evidence.disk_check import disk_problem
 from rx_tools.local.launcher import launch
-from rx_tools.runner.health import EXTRAS, VARIABLES, State, check_service, check_variable
+from rx_tools.runner.wire.health import EXTRAS, VARIABLES, State, check_service, check_variable
 
 ROOT = Path(__file__).parents[2]
 CREDENTIALS = {name: f"{name.lower()}-Va1ue9Va1ue" for name in VARIABLES[1:]}

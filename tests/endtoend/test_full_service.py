@@ -6,10 +6,10 @@ import pytest
 
 from rx_tools.cli.bench import Asked, workbench
 from rx_tools.evidence.ledger import read_ledger
-from rx_tools.runner import capacity
-from rx_tools.runner.capacity import CapacityBlockedError
-from rx_tools.runner.complete import recorded_ending
 from rx_tools.runner.preflight.measure import Wishes, preflight
+from rx_tools.runner.whole.complete import recorded_ending
+from rx_tools.runner.wire import capacity
+from rx_tools.runner.wire.capacity import CapacityBlockedError
 from tests.endtoend.small import write_small
 
 

@@ -2,7 +2,7 @@
 
 from making import Made, digest
 
-from rx_tools.runner.record import assemble
+from rx_tools.runner.whole.record import assemble
 
 
 def test_every_evaluator_that_scored_is_recorded(tmp_path):

@@ -4,9 +4,9 @@ import os
 import sys
 from pathlib import Path
 
-from rx_tools.runner.arm_loop import train_arm
-from rx_tools.runner.limits import Limits
-from rx_tools.runner.tinker_service import TinkerService
+from rx_tools.runner.arms.arm_loop import train_arm
+from rx_tools.runner.wire.limits import Limits
+from rx_tools.runner.wire.tinker_service import TinkerService
 from tests.runner.workshop import make_job, make_shop
 
 

@@ -12,12 +12,12 @@ from rx_tools.evidence.ledger import read_ledger
 from rx_tools.evidence.tensors import adapter_digest
 from rx_tools.local.launcher import Running, launch
 from rx_tools.model.names import ArmName, CheckpointUri
-from rx_tools.runner.arm_loop import train_arm
-from rx_tools.runner.limits import Limits
-from rx_tools.runner.resume import arm_history
-from rx_tools.runner.reviving import RevivingService
+from rx_tools.runner.arms.arm_loop import train_arm
+from rx_tools.runner.arms.resume import arm_history
 from rx_tools.runner.service import ModelConfig, TrainingService
-from rx_tools.runner.tinker_service import TinkerService
+from rx_tools.runner.wire.limits import Limits
+from rx_tools.runner.wire.reviving import RevivingService
+from rx_tools.runner.wire.tinker_service import TinkerService
 from tests.runner.workshop import ADAMW, FakeTime, make_job, make_shop
 
 QUICK = Limits(create=60, silence_before_unreachable=0.5, first_wait=0.2, close=1.0)

@@ -10,11 +10,11 @@ import pytest
 from rx_tools.errors import IntegrityError, RunInterruptedError, UsageError
 from rx_tools.evidence.ledger import read_ledger
 from rx_tools.model.names import ArmName
-from rx_tools.runner.arm import HygieneError
-from rx_tools.runner.arm_loop import train_arm
-from rx_tools.runner.events import StepDone
-from rx_tools.runner.order import batch_digest
-from rx_tools.runner.resume import arm_history, known_batches
+from rx_tools.runner.arms.arm import HygieneError
+from rx_tools.runner.arms.arm_loop import train_arm
+from rx_tools.runner.arms.events import StepDone
+from rx_tools.runner.arms.resume import arm_history, known_batches
+from rx_tools.runner.data.order import batch_digest
 from rx_tools.runner.service import (
     CapacityError,
     ModelLostError,

@@ -8,7 +8,7 @@ import pytest
 from rx_tools.errors import IntegrityError, UnverifiedError, UsageError
 from rx_tools.evidence.ledger import read_ledger
 from rx_tools.planning.rehearsal import Stage
-from rx_tools.runner.begin import Request, begin
+from rx_tools.runner.whole.begin import Request, begin
 from tests.endtoend.small import rx, write_small
 
 STAGE = Stage("rx/tiny-qwen3", "rx/built-in-chats", "rx-local/1")

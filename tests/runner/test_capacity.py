@@ -2,8 +2,8 @@
 
 import pytest
 
-from rx_tools.runner.capacity import CapacityBlockedError, CapacityPolicy
 from rx_tools.runner.service import CapacityError
+from rx_tools.runner.wire.capacity import CapacityBlockedError, CapacityPolicy
 from tests.runner.workshop import FakeTime
 
 

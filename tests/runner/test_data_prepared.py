@@ -11,12 +11,12 @@ import pytest
 from rx_tools.errors import DocumentError, UsageError
 from rx_tools.local.assets import tokenizer_folder
 from rx_tools.local.assets.chats import ODDITIES, rows
-from rx_tools.runner.chats import Message, Row, row_from
-from rx_tools.runner.data import BUILT_IN, Dataset
-from rx_tools.runner.order import Order, batch_digest
-from rx_tools.runner.planned_data import planned_data
-from rx_tools.runner.prepared import DataChoices, PreparedData, mean_weights, prepare_data
-from rx_tools.runner.rendering import BuiltInRenderer, Rendered
+from rx_tools.runner.data.chats import Message, Row, row_from
+from rx_tools.runner.data.order import Order, batch_digest
+from rx_tools.runner.data.planned_data import planned_data
+from rx_tools.runner.data.prepared import DataChoices, PreparedData, mean_weights, prepare_data
+from rx_tools.runner.data.rendering import BuiltInRenderer, Rendered
+from rx_tools.runner.data.sources import BUILT_IN, Dataset
 
 RENDERER = BuiltInRenderer("qwen3_5", tokenizer_folder())
 SIX = DataChoices(Order.SHUFFLE_PER_SEED, batch_size=32, max_length=2048, eval_first=300)

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from rx_tools.errors import DocumentError, RxError, UsageError
 from rx_tools.local.assets import chats_bytes, chats_file, hub_folder
-from rx_tools.runner.chats import chat_digest, row_from
-from rx_tools.runner.data import BUILT_IN, load_split, rows_digest
-from rx_tools.runner.rows import distinct, jsonl_rows
+from rx_tools.runner.data.chats import chat_digest, row_from
+from rx_tools.runner.data.rows import distinct, jsonl_rows
+from rx_tools.runner.data.sources import BUILT_IN, load_split, rows_digest
 
 ROOT = Path(__file__).parents[2]
 
@@ -181,7 +181,7 @@ def test_missing_places_are_said_in_one_line(tmp_path: Path) -> None:
 def test_an_unreachable_hub_is_said_in_one_line(tmp_path: Path) -> None:
     script = (
         "from rx_tools.errors import ServiceError\n"
-        "from rx_tools.runner.data import load_split\n"
+        "from rx_tools.runner.data.sources import load_split\n"
         "try:\n    load_split('somebody/nothing', 'train')\n"
         "except ServiceError as error:\n    print(error)\n"
     )

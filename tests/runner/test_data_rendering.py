@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from rx_tools.errors import DocumentError, UsageError
 from rx_tools.local.assets import tokenizer_folder
 from rx_tools.local.assets.chats import rows
-from rx_tools.runner.chats import Chat, Message, row_from
-from rx_tools.runner.cookbook_rendering import CookbookRenderer
-from rx_tools.runner.rendering import PREFILL, BuiltInRenderer, load_tokenizer, make_renderer
+from rx_tools.runner.data.chats import Chat, Message, row_from
+from rx_tools.runner.data.cookbook_rendering import CookbookRenderer
+from rx_tools.runner.data.rendering import PREFILL, BuiltInRenderer, load_tokenizer, make_renderer
 
 FOLDER = tokenizer_folder()
 NAMES = tuple(PREFILL)

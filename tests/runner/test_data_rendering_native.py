@@ -10,8 +10,8 @@ from tml_renderers import chat as native
 from tml_renderers import renderers
 
 from rx_tools.local.assets.chats import rows
-from rx_tools.runner.chats import row_from
-from rx_tools.runner.rendering import PREFILL, pieces
+from rx_tools.runner.data.chats import row_from
+from rx_tools.runner.data.rendering import PREFILL, pieces
 
 NATIVE = {
     "qwen3_5": renderers.Qwen35(),

@@ -12,8 +12,8 @@ import pytest
 from rx_tools.errors import DiskError, ServiceError
 from rx_tools.evidence.ledger import read_ledger
 from rx_tools.local.launcher import Running, launch
-from rx_tools.runner.arm_loop import train_arm
-from rx_tools.runner.events import StepDone
+from rx_tools.runner.arms.arm_loop import train_arm
+from rx_tools.runner.arms.events import StepDone
 from tests.runner.killing import ROOT, connect, ending
 from tests.runner.memory_service import MemoryService
 from tests.runner.workshop import make_job, make_shop
@@ -26,7 +26,7 @@ CLIENT = """
 import resource, sys
 from pathlib import Path
 from rx_tools.errors import DiskError
-from rx_tools.runner.arm_loop import train_arm
+from rx_tools.runner.arms.arm_loop import train_arm
 from tests.runner.memory_service import MemoryService
 from tests.runner.workshop import make_job, make_shop
 resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000))

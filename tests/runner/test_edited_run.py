@@ -7,7 +7,7 @@ import pytest
 from rx_tools.errors import IntegrityError
 from rx_tools.evidence.digest import sha256_of
 from rx_tools.evidence.run_dir import RunDir
-from rx_tools.runner.record import with_contents
+from rx_tools.runner.whole.record import with_contents
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from rx_tools.local.assets import tokenizer_folder
-from rx_tools.runner.planned_data import planned_data
+from rx_tools.runner.data.planned_data import planned_data
 
 CHATS = [
     {"prompt_id": f"row-{n}", "messages": [{"role": "user", "content": "hi"}, *answer]}

@@ -8,11 +8,11 @@ import pytest
 
 from rx_tools.evidence.ledger import read_ledger
 from rx_tools.local.launcher import launch
-from rx_tools.runner.arm import ArmJob, HygieneError
-from rx_tools.runner.arm_loop import train_arm
-from rx_tools.runner.capacity import CapacityBlockedError
+from rx_tools.runner.arms.arm import ArmJob, HygieneError
+from rx_tools.runner.arms.arm_loop import train_arm
 from rx_tools.runner.service import NotOfferedError, OptimizerConfig
-from rx_tools.runner.tinker_service import TinkerService
+from rx_tools.runner.wire.capacity import CapacityBlockedError
+from rx_tools.runner.wire.tinker_service import TinkerService
 from tests.runner.killing import QUICK, Ending, connect, ending
 from tests.runner.workshop import FakeTime, make_job, make_shop
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rx_tools.local.launcher import Running, launch
-from rx_tools.runner.arm_loop import train_arm
+from rx_tools.runner.arms.arm_loop import train_arm
 from tests.runner.killing import (
     Ending,
     connect,

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rx_tools.errors import UsageError
-from rx_tools.runner.order import Order, batch_digest, batch_rows, split_rows, training_order
+from rx_tools.runner.data.order import Order, batch_digest, batch_rows, split_rows, training_order
 from rx_tools.runner.service import Datum
 
 SPEC = Path(__file__).parents[1] / "fixtures" / "exp_71911f0fb9.spec.json"

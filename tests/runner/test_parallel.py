@@ -10,13 +10,13 @@ import pytest
 
 from rx_tools.errors import IntegrityError, RunInterruptedError
 from rx_tools.evidence.ledger import read_ledger
-from rx_tools.runner.arm import ArmJob, HygieneError, Workshop
-from rx_tools.runner.arm_loop import train_arm
-from rx_tools.runner.capacity import CapacityBlockedError
-from rx_tools.runner.events import StepDone
-from rx_tools.runner.parallel import side_by_side
+from rx_tools.runner.arms.arm import ArmJob, HygieneError, Workshop
+from rx_tools.runner.arms.arm_loop import train_arm
+from rx_tools.runner.arms.events import StepDone
+from rx_tools.runner.arms.parallel import side_by_side
+from rx_tools.runner.arms.stop import StopSignal, stopping_on_interrupt
 from rx_tools.runner.service import CapacityError, RefusedError
-from rx_tools.runner.stop import StopSignal, stopping_on_interrupt
+from rx_tools.runner.wire.capacity import CapacityBlockedError
 from tests.runner.memory_service import MemoryModel, MemoryService
 from tests.runner.workshop import FakeTime, make_job, make_shop
 

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from rx_tools.errors import RunInterruptedError
-from rx_tools.runner.capacity import CapacityBlockedError, CapacityPolicy
-from rx_tools.runner.patient import PatientService
-from rx_tools.runner.recovery import recovered
+from rx_tools.runner.arms.recovery import recovered
+from rx_tools.runner.arms.stop import StopSignal
 from rx_tools.runner.service import CapacityError, ModelLostError, SessionClosedError
-from rx_tools.runner.stop import StopSignal
-from rx_tools.runner.substitution import closest_served
+from rx_tools.runner.wire.capacity import CapacityBlockedError, CapacityPolicy
+from rx_tools.runner.wire.patient import PatientService
+from rx_tools.runner.wire.substitution import closest_served
 from tests.runner.memory_service import MemoryModel, MemoryService
 from tests.runner.workshop import FakeTime, make_job, make_shop
 

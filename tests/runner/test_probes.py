@@ -9,7 +9,7 @@ from rx_tools.local.launcher import launch
 from rx_tools.runner.probes.result import Outcome
 from rx_tools.runner.probes.suite import Questions, run_optimizer_probes
 from rx_tools.runner.service import ModelConfig, OptimizerConfig
-from rx_tools.runner.tinker_service import TinkerService
+from rx_tools.runner.wire.tinker_service import TinkerService
 
 MODEL = "rx/tiny-qwen3"
 DIMUON = OptimizerConfig("dimuon", {"beta1": 0.9, "grad_clip_norm": 0.0})

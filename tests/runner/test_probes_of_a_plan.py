@@ -17,7 +17,7 @@ from rx_tools.runner.probes.elsewhere import read_foreign
 from rx_tools.runner.probes.handed_in import Beside, handed_in
 from rx_tools.runner.probes.planned import probe_plan, section_of, unmeasured_paths
 from rx_tools.runner.probes.result import Outcome
-from rx_tools.runner.tinker_service import TinkerService
+from rx_tools.runner.wire.tinker_service import TinkerService
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 

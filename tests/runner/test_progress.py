@@ -6,8 +6,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from rx_tools.runner.arm_loop import train_arm
-from rx_tools.runner.events import (
+from rx_tools.runner.arms.arm_loop import train_arm
+from rx_tools.runner.arms.events import (
     ArmClosed,
     ArmOpened,
     EventFile,
@@ -16,7 +16,7 @@ from rx_tools.runner.events import (
     Waiting,
     everybody,
 )
-from rx_tools.runner.progress import LiveTable, Progress, clock_text
+from rx_tools.runner.arms.progress import LiveTable, Progress, clock_text
 from tests.runner.memory_service import MemoryService
 from tests.runner.workshop import make_job, make_shop
 

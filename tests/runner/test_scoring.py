@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from rx_tools.numerics.loss_eval import check, report
-from rx_tools.runner.arm import HygieneError
-from rx_tools.runner.score_rows import (
+from rx_tools.runner.arms.arm import HygieneError
+from rx_tools.runner.arms.score_rows import (
     ScoredAs,
     different_tokens,
     jsonl,
     observation_rows,
     prediction_rows,
 )
-from rx_tools.runner.scoring import output_digest, score_items
+from rx_tools.runner.arms.scoring import output_digest, score_items
 from rx_tools.runner.service import Datum
 from tests.runner.memory_service import MemoryModel, MemoryService
 from tests.runner.workshop import Batches, make_job

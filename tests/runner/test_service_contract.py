@@ -9,7 +9,6 @@ import pytest
 from rx_tools.errors import ServiceError
 from rx_tools.local.launcher import Running, launch
 from rx_tools.model.names import CheckpointUri
-from rx_tools.runner.limits import Limits
 from rx_tools.runner.service import (
     ModelConfig,
     NotOfferedError,
@@ -17,7 +16,8 @@ from rx_tools.runner.service import (
     RefusedError,
     TrainingService,
 )
-from rx_tools.runner.tinker_service import TinkerService
+from rx_tools.runner.wire.limits import Limits
+from rx_tools.runner.wire.tinker_service import TinkerService
 from tests.runner.memory_service import MemoryService
 from tests.runner.workshop import ADAMW, Batches
 

@@ -9,8 +9,6 @@ import pytest
 
 from rx_tools.errors import ExitCode, UsageError
 from rx_tools.model.names import CheckpointUri
-from rx_tools.runner.connect import connect, missing_variables
-from rx_tools.runner.limits import Limits
 from rx_tools.runner.service import (
     CapacityError,
     ModelConfig,
@@ -22,7 +20,9 @@ from rx_tools.runner.service import (
     SessionClosedError,
     UnreachableError,
 )
-from rx_tools.runner.tinker_service import TinkerService
+from rx_tools.runner.wire.connect import connect, missing_variables
+from rx_tools.runner.wire.limits import Limits
+from rx_tools.runner.wire.tinker_service import TinkerService
 from tests.runner.stub_server import StubServer
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")

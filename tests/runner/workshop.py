@@ -8,11 +8,11 @@ import numpy as np
 
 from rx_tools.evidence.ledger import Ledger
 from rx_tools.model.names import ArmName
-from rx_tools.runner.arm import ArmJob, Workshop
-from rx_tools.runner.capacity import CapacityPolicy
-from rx_tools.runner.resume import steps_completed
+from rx_tools.runner.arms.arm import ArmJob, Workshop
+from rx_tools.runner.arms.resume import steps_completed
+from rx_tools.runner.arms.stop import StopSignal
 from rx_tools.runner.service import Datum, ModelConfig, OptimizerConfig, TrainingService
-from rx_tools.runner.stop import StopSignal
+from rx_tools.runner.wire.capacity import CapacityPolicy
 
 ADAMW = OptimizerConfig("adamw", {"beta1": 0.9, "beta2": 0.95, "eps": 1e-8})
 

@@ -15,7 +15,7 @@ from rx_tools.model.json import is_number
 from rx_tools.numerics.spectrum import stable_rank
 from rx_tools.planning.plan import PlannedMetric
 from rx_tools.runner.preflight.pilot import Pilot, pilot_rate
-from rx_tools.runner.workbench import Workbench
+from rx_tools.runner.whole.workbench import Workbench
 
 Value: TypeAlias = float | int | str | None
 Measurement: TypeAlias = Callable[[Workbench, Pilot, PlannedMetric], Value]

@@ -6,7 +6,7 @@ from typing import Any
 from rx_tools.model.json import as_object, as_text, is_number
 from rx_tools.planning.evidence_names import FEASIBILITY
 from rx_tools.runner.preflight.pilot import Pilot
-from rx_tools.runner.workbench import Workbench
+from rx_tools.runner.whole.workbench import Workbench
 
 
 @dataclass(frozen=True, slots=True)

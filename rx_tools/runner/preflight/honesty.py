@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rx_tools.planning import evidence_names as names
-from rx_tools.runner.data import BUILT_IN
+from rx_tools.runner.data.sources import BUILT_IN
 from rx_tools.runner.preflight.pilot import pilot_arm
 from rx_tools.runner.preflight.sections import publish_section, start
 from rx_tools.runner.probes.handed_in import handed_in
 from rx_tools.runner.probes.planned import PlanProbes, probe_plan
 from rx_tools.runner.probes.report import INPUT_NAME
-from rx_tools.runner.workbench import Workbench
+from rx_tools.runner.whole.workbench import Workbench
 
 
 def measure_correctness(bench: Workbench, elsewhere: Sequence[Path]) -> tuple[str, ...]:

@@ -10,9 +10,8 @@ from rx_tools.evidence.run_dir import pretty
 from rx_tools.model.names import CheckpointUri, Gate
 from rx_tools.planning import evidence_names as names
 from rx_tools.planning.plan import PlannedArm
-from rx_tools.runner import clearance
-from rx_tools.runner.evaluator import freeze_evaluator
-from rx_tools.runner.gates import GateTable, judge_before_training
+from rx_tools.runner.arms.score_arm import score_base
+from rx_tools.runner.data.prepared import ItemKind
 from rx_tools.runner.preflight.activation import Value, measure_activation
 from rx_tools.runner.preflight.feasibility import (
     Downsizing,
@@ -27,10 +26,11 @@ from rx_tools.runner.preflight.restoration import Start, measure_restoration
 from rx_tools.runner.preflight.room import require_evidence_room
 from rx_tools.runner.preflight.sections import ORDER, publish_section, start
 from rx_tools.runner.preflight.service_check import ServiceFacts, check_service
-from rx_tools.runner.prepared import ItemKind
-from rx_tools.runner.record import SECTIONS, decision, measured_sections, post
-from rx_tools.runner.score_arm import score_base
-from rx_tools.runner.workbench import Workbench
+from rx_tools.runner.whole import clearance
+from rx_tools.runner.whole.evaluator import freeze_evaluator
+from rx_tools.runner.whole.gates import GateTable, judge_before_training
+from rx_tools.runner.whole.record import SECTIONS, decision, measured_sections, post
+from rx_tools.runner.whole.workbench import Workbench
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from rx_tools.planning.plan import PlannedArm
 from rx_tools.runner.preflight.restoration import Start, open_arm
 from rx_tools.runner.preflight.service_check import ServiceFacts
 from rx_tools.runner.service import Datum, ForwardResult, Model, ModelInfo
-from rx_tools.runner.workbench import Workbench
+from rx_tools.runner.whole.workbench import Workbench
 
 STEPS = 11
 """Steps 0 to 10: what a drop from step 0 to step 10 needs."""

@@ -14,11 +14,11 @@ from rx_tools.evidence.tensors import adapter_digest
 from rx_tools.model.names import CheckpointUri, Sha256
 from rx_tools.planning.evidence_names import RESTORATION
 from rx_tools.planning.plan import PlannedArm
-from rx_tools.runner.order import batch_digest
+from rx_tools.runner.arms.scoring import output_digest
+from rx_tools.runner.data.order import batch_digest
 from rx_tools.runner.preflight.service_check import ServiceFacts
-from rx_tools.runner.scoring import output_digest
 from rx_tools.runner.service import Datum, Model, ModelInfo
-from rx_tools.runner.workbench import Workbench
+from rx_tools.runner.whole.workbench import Workbench
 
 
 @dataclass(frozen=True, slots=True)

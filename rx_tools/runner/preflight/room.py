@@ -6,7 +6,7 @@ The base model's predictions are the measure: every arm writes as many rows, a l
 from rx_tools.evidence.budget import Budget, budget_of, require_room
 from rx_tools.planning import evidence_names as names
 from rx_tools.planning.plan import Plan
-from rx_tools.runner.workbench import Workbench
+from rx_tools.runner.whole.workbench import Workbench
 
 LONGER_ROW = 200
 """Bytes by which an arm's row may be longer than the base model's: its name, its checkpoint."""

@@ -5,8 +5,8 @@ from typing import Any
 
 from rx_tools.evidence.publish import Published
 from rx_tools.planning import evidence_names as names
-from rx_tools.runner.record import SECTIONS
-from rx_tools.runner.workbench import Workbench
+from rx_tools.runner.whole.record import SECTIONS
+from rx_tools.runner.whole.workbench import Workbench
 
 
 def publish_section(

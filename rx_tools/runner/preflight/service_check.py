@@ -6,9 +6,9 @@ from typing import Any
 
 from rx_tools.errors import ServiceError
 from rx_tools.planning.plan import PlannedArm
-from rx_tools.runner.prepare import refuse_unserved
+from rx_tools.runner.data.prepare import refuse_unserved
 from rx_tools.runner.service import Datum, Model, NotOfferedError
-from rx_tools.runner.workbench import Workbench
+from rx_tools.runner.whole.workbench import Workbench
 
 
 @dataclass(frozen=True, slots=True)

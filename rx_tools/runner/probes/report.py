@@ -8,7 +8,7 @@ from typing import Any
 
 from rx_tools import __version__
 from rx_tools.model.json import JsonObject
-from rx_tools.runner.order import batch_digest
+from rx_tools.runner.data.order import batch_digest
 from rx_tools.runner.probes import first_update
 from rx_tools.runner.probes.result import Outcome, ProbeResult, finite, overall
 from rx_tools.runner.service import Datum, ModelConfig, ServiceIdentity

@@ -13,7 +13,7 @@ from rx_tools.errors import IntegrityError, UnverifiedError
 from rx_tools.model.gates_of_spec import CorrectnessPath
 from rx_tools.numerics.tolerance import Tolerance
 from rx_tools.numerics.updates import ReferenceOptimizer
-from rx_tools.runner.order import batch_digest
+from rx_tools.runner.data.order import batch_digest
 from rx_tools.runner.probes import echo, first_update, null_step, packed, rate_response, restore
 from rx_tools.runner.probes.bench import Bench
 from rx_tools.runner.probes.elsewhere import NOTE, Foreign

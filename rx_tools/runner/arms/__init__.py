@@ -1,0 +1,1 @@
+"""One arm, exactly once: opening, pipeline, hygiene, recovery, resume, scoring."""

@@ -1,0 +1,1 @@
+"""Rows in, batches out: sources, rendering, order, digests, and nothing of it leaves as text."""

@@ -1,0 +1,107 @@
+"""Every restore of an arm in its provenance: how many, and which optimizer answered after each."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from rx_tools.evidence.ledger import LedgerLine
+from rx_tools.model.json import JsonObject, as_object, is_number
+from rx_tools.planning import evidence_names as names
+from rx_tools.planning.plan import Plan
+from rx_tools.runner.whole.clearance import events
+
+SECTION = "initialization_provenance"
+
+
+def with_restores(
+    plan: Plan, sections: dict[str, Any], lines: Sequence[LedgerLine]
+) -> dict[str, Any]:
+    """The sections with each arm's true restore count and one optimizer check per restore."""
+    if SECTION not in sections:
+        return sections
+    entries = [with_arm_restores(plan, entry, lines) for entry in sections[SECTION]["arms"]]
+    return sections | {SECTION: sections[SECTION] | {"arms": entries}}
+
+
+def with_arm_restores(plan: Plan, entry: JsonObject, lines: Sequence[LedgerLine]) -> dict[str, Any]:
+    """One arm's entry; the preflight measured it at creation."""
+    restores = restores_of(lines, str(entry["name"]))
+    if not restores:
+        return dict(entry)
+    created = entry["optimizer_checks"][0]
+    rate = configured_rate(plan, lines, str(entry["name"]))
+    checks = [restore_check(plan, rate, created, *restored) for restored in restores]
+    return dict(entry) | {"restore_count": len(restores), "optimizer_checks": [created, *checks]}
+
+
+def restores_of(lines: Sequence[LedgerLine], arm: str) -> list[tuple[JsonObject, JsonObject]]:
+    """Each restore of the arm with the optimizer that was looked at after it, if it was."""
+    looked = {
+        data["after_restore"]: data
+        for data in events(lines, "optimizer_checked")
+        if data["arm"] == arm
+    }
+    restores = [data for data in events(lines, "arm_restored") if data["arm"] == arm]
+    return [(data, looked.get(data["restore"], {})) for data in restores]
+
+
+def configured_rate(plan: Plan, lines: Sequence[LedgerLine], name: str) -> float | None:
+    """The arm's planned rate, else the one that the selection froze for its grid, else None."""
+    arm = plan.arm(name)
+    if arm is None or arm.learning_rate is not None:
+        return arm.learning_rate if arm else None
+    frozen = events(lines, "selection_frozen")
+    return float(frozen[-1]["selected"][arm.grid]) if frozen else None
+
+
+def restore_check(
+    plan: Plan, rate: float | None, created: JsonObject, restore: JsonObject, seen: JsonObject
+) -> dict[str, Any]:
+    """What a server response shows of the optimizer before the update that follows a restore.
+
+    A restore to the initialization holds no update: its optimizer is as new as at creation, and
+    what was measured there stands.
+    """
+    check = {
+        "after_restore": restore["restore"],
+        "before_next_update": bool(seen),
+        "evidence_ref": names.restores_file(str(restore["arm"])),
+    }
+    if not seen:
+        return check | {"source": "declared", "actual": None, "actual_config": None}
+    if restore["step"] == 0:
+        return check | {
+            **{key: created[key] for key in ("source", "actual", "actual_config")},
+            "note": "back at the initialization: the optimizer is as new as at creation",
+        }
+    return check | answer(plan, rate, restore, seen)
+
+
+def answer(plan: Plan, rate: float | None, restore: JsonObject, seen: JsonObject) -> dict[str, Any]:
+    """The observed optimizer and the settings of the last step that the restored state holds."""
+    observed = as_object(seen.get("observation"))
+    shown = dict(as_object(observed.get("last")) or as_object(seen.get("actual")))
+    kind = as_object(observed.get("optimizer")).get("type") or as_object(seen["actual"]).get("type")
+    shown.pop("type", None)
+    return {
+        "source": seen["source"],
+        "actual": kind,
+        **with_configured_rate(plan, rate, restore, shown),
+    }
+
+
+def with_configured_rate(
+    plan: Plan, base: float | None, restore: JsonObject, shown: dict[str, Any]
+) -> dict[str, Any]:
+    """The configured rate in place of a scheduled one, if the schedule leads from one to the other.
+
+    The server shows the rate of the last step; the spec requests the base rate.
+    """
+    arm, last = plan.arm(str(restore["arm"])), shown.get("learning_rate")
+    if arm is None or base is None or not is_number(last):
+        return {"actual_config": shown}
+    if last != plan.schedule.rate(base, int(restore["step"]) - 1, arm.steps):
+        return {"actual_config": shown}
+    return {
+        "actual_config": shown | {"learning_rate": base},
+        "note": f"last step at {last!r}: base rate {base!r}, schedule {plan.schedule.kind}",
+    }

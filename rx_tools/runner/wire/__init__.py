@@ -1,0 +1,1 @@
+"""The tinker adapter of the service port: connecting, limits, failures told apart, patience."""
