@@ -43,6 +43,7 @@ from rx_tools.evidence.verify_ledger import (
     verify_run,
 )
 from rx_tools.evidence.verify_record import verify_record, verify_updates
+from rx_tools.evidence.verify_sources import verify_sources
 from rx_tools.model.json import as_text
 from rx_tools.model.names import Sha256
 from rx_tools.model.record import Record
@@ -133,6 +134,7 @@ def document_claims(files: Files) -> Iterator[Claim]:
     yield from verify_order(history, plan)
     yield from verify_cleared(history, record)
     yield from verify_record(record, plan, history)
+    yield from verify_sources(files, record)
     updates = sorted((p for p in files if p.startswith(f"{UPDATES}/")), key=update_number)
     yield from verify_updates([(path, json_object(files, path)) for path in updates])
     yield from verify_losses(files, record)

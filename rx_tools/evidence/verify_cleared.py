@@ -85,6 +85,12 @@ def score_faults(history: Timeline, record: Record) -> Iterator[Claim]:
         elif differs(told[arm], as_object(loss)):
             yield contradicted(subject, "is not the one of its scoring in the ledger")
 
+    for score in map(as_object, as_list(record.section("evaluation").get("scores"))):
+        value = told.get(str(score.get("arm")), {}).get("value")
+        if value is not None and value != score.get("value"):
+            message = f"is {score.get('value')!r}, told when it was scored was {value!r}"
+            yield contradicted(f"score of {score.get('arm')}", message)
+
 
 def differs(told: JsonObject, loss: JsonObject) -> bool:
     """Whether a scoring announced another loss, as a whole or by its token mean."""

@@ -66,6 +66,10 @@ def entry(forge, name=ARM):
     return next(arm for arm in arms if arm["name"] == name)
 
 
+def every(forge):
+    return forge.record["initialization_provenance"]["arms"]
+
+
 def set_in(*path, value):
     def change(forge):
         target = forge.record
@@ -307,6 +311,30 @@ FORGERIES = {
     "a clearance that came too late": (
         to_the_end("clearance_issued"),
         "started without having spent a clearance",
+    ),
+    "an adapter hash that nobody measured": (
+        story(lambda f: [e["initialization"].update(adapter_sha256="a" * 64) for e in every(f)]),
+        "initialization_provenance: initialization of ",
+    ),
+    "an initial output that nobody measured": (
+        story(lambda f: [e["initial_output"].update(output_sha256="b" * 64) for e in every(f)]),
+        "initialization_provenance: initial_output of ",
+    ),
+    "an optimizer setting that nobody saw": (
+        story(lambda f: every(f)[0]["optimizer_checks"][0]["actual_config"].update(nesterov=True)),
+        "initialization_provenance: optimizer_checks[0] of ",
+    ),
+    "a training time that nobody measured": (
+        set_in("feasibility", "measurements", "training", "seconds", value=0.001),
+        "feasibility: measurements is not what evidence/preflight-feasibility.json holds",
+    ),
+    "an activation that nobody measured": (
+        set_in("activation_calibration", "values", "train_nll_drop_step0_to_step10", value=1.25),
+        "activation_calibration: values is not what evidence/preflight-activation.json holds",
+    ),
+    "a base score that is too good": (
+        set_in("evaluation", "scores", 0, "value", value=1.0),
+        "score of base: is 1.0, told when it was scored was",
     ),
     "a clearance of another run": (
         story(lambda f: told(f, "clearance_spent", clearance=7, arm=ARM)),
