@@ -99,6 +99,7 @@ def opened(asked: Asked) -> tuple[RunDir, Ledger]:
 def workbench(asked: Asked) -> Iterator[Workbench]:
     """An open run with its service connected and its data prepared."""
     run, ledger = opened(asked)
+    run.work.mkdir(exist_ok=True)
     with ledger, serving_for(run, asked) as service:
         bench = Workbench(
             run=run,

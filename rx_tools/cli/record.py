@@ -8,7 +8,10 @@ import typer
 
 from rx_tools.cli.console import emit
 from rx_tools.cli.options import Debug, RunDir
-from rx_tools.errors import ExitCode, UnverifiedError
+from rx_tools.errors import ExitCode, IntegrityError, UnverifiedError
+from rx_tools.evidence.digest import sha256_file
+from rx_tools.evidence.ledger import read_ledger
+from rx_tools.evidence.run_dir import RunDir as RunDirectory
 from rx_tools.evidence.run_dir import open_run_dir
 from rx_tools.runner.whole.record import with_contents
 
@@ -34,5 +37,21 @@ def command(
         raise UnverifiedError(
             "no record has been posted yet", where=str(run.path), hint="`rx preflight` comes first"
         )
+    refuse_unannounced(run, run.record_paths()[-1 if update is None else update - 1])
     emit(json.dumps(record if references else with_contents(run, record), indent=1))
     return ExitCode.OK
+
+
+def refuse_unannounced(run: RunDirectory, path: Path) -> None:
+    """Only an update that the intact ledger announced, byte for byte, is handed in."""
+    reading = read_ledger(run.ledger_path, run=run.run_id)
+    if reading.damage:
+        raise IntegrityError(str(reading.damage[0]), where=str(run.ledger_path))
+    announced = {line.files.get(path.name) for line in reading.lines}
+    if sha256_file(path) in announced:
+        return
+    raise IntegrityError(
+        "is not what the ledger announced",
+        where=str(path),
+        hint="after a crash, `rx run --resume` posts the record anew",
+    )

@@ -3,18 +3,13 @@
 from collections.abc import Sequence
 
 from rx_tools.planning.plan import Plan, PlannedArm
+from rx_tools.report.terminal import visible
 
 
 def plan_lines(plan: Plan) -> list[str]:
     """The arms, then every choice with what it was read from."""
-    return [
-        *arm_lines(plan.arms),
-        "",
-        *choice_lines(plan),
-        "",
-        *metric_lines(plan),
-        *gate_lines(plan),
-    ]
+    lines = [*arm_lines(plan.arms), "", *choice_lines(plan), "", *metric_lines(plan)]
+    return [visible(line) for line in (*lines, *gate_lines(plan))]
 
 
 def arm_lines(arms: Sequence[PlannedArm]) -> list[str]:

@@ -124,3 +124,12 @@ def test_like_stock_shows_what_stays_open_and_an_acceptance_caps_the_verdict(tmp
     assert "restoration_preflight accepted unverified" in record["summary"]
     events = (accepted / "ledger.jsonl").read_text()
     assert '"event":"unverified_accepted"' in events
+
+
+@pytest.mark.parametrize("spoil", [cut_ledger, edit_ledger])
+def test_a_record_that_the_ledger_does_not_back_is_not_handed_in(spoil, rehearsed, tmp_path):
+    run = shutil.copytree(rehearsed.run, tmp_path / "run")
+    rx("record", run, cwd=tmp_path, check=0)
+    spoil(run)
+    spoil(run)
+    assert "ledger" in rx("record", run, cwd=tmp_path, check=4).stderr
