@@ -190,21 +190,21 @@ def stated_scores(record: Record, plan: JsonObject) -> Iterator[tuple[Cell, Any,
     """Every figure that must be the mean of a cell's rows: cell, value, place.
 
     These are the scores of a role and a seed, and, where the plan says which role and seed an arm
-    is, the values of the loss record.
+    is, the values of the loss record. A figure that is absent is the matter of its own gate.
     """
     for index, value in enumerate(as_list(record.section("evaluation").get("scores"))):
         score = as_object(value)
         cell = cell_of(score.get("metric"), score.get("arm"), score.get("seed"))
-        if cell is not None:
-            yield cell, score.get("value"), f"$.evaluation.scores[{index}].value"
+        if cell is not None and "value" in score:
+            yield cell, score["value"], f"$.evaluation.scores[{index}].value"
     metric = as_object(plan.get("evaluation")).get("metric")
     losses = as_object(record.section("loss_eval").get("arms"))
     for value in as_list(plan.get("arms")):
         arm = as_object(value)
         name, cell = arm.get("name"), cell_of(metric, arm.get("role"), arm.get("seed"))
-        if arm.get("phase") == "confirmation" and cell and isinstance(name, str) and name in losses:
-            place = below("$.loss_eval.arms", name, "value")
-            yield cell, as_object(losses[name]).get("value"), place
+        loss = as_object(losses.get(name)) if isinstance(name, str) else {}
+        if arm.get("phase") == "confirmation" and cell and "value" in loss:
+            yield cell, loss["value"], below("$.loss_eval.arms", str(name), "value")
 
 
 def cell_of(metric: object, role: object, seed: object) -> Cell | None:
