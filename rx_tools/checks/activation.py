@@ -18,12 +18,10 @@ from rx_tools.checks.applicability import check_applicability
 from rx_tools.checks.grading import (
     Check,
     Problem,
-    deciding_reason,
-    findings_of,
+    gate_of_checks,
     number,
     same,
     shown,
-    worst,
 )
 from rx_tools.checks.optimizers import family_of_parameters
 from rx_tools.model.evidence import Evidence
@@ -50,20 +48,7 @@ PASSED = "Every activation metric was measured and lies in its range."
 def judge(spec: Spec, record: Record, evidence: Evidence) -> Result:
     """The activation gate; `details` is in the style of the server's answers. Never raises."""
     applies = check_applicability(spec.raw, Gate.ACTIVATION)
-    checks: tuple[Check, ...] = ()
-    status, reason = Status.NOT_APPLICABLE, applies["reasons"][0]
-    if applies["enforce"]:
-        checks = tuple(all_checks(spec, record))
-        status = worst(check.status for check in checks)
-        reason = deciding_reason(checks, PASSED)
-    details = {
-        "status": status.value,
-        "required": applies["enforce"],
-        "checks": [check.entry for check in checks],
-        "reason": reason,
-        "applicability": applies["status"],
-    }
-    return Result(status, findings_of(checks), details)
+    return gate_of_checks(applies, all_checks(spec, record), PASSED)
 
 
 def all_checks(spec: Spec, record: Record) -> Iterator[Check]:

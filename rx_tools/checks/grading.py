@@ -9,11 +9,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from reprlib import Repr
+from typing import Any
 
 from rx_tools.checks.hints import HINTS
 from rx_tools.model.json import JsonObject, is_integer, is_number
 from rx_tools.model.json_path import child
-from rx_tools.model.result import Finding, Level, Status
+from rx_tools.model.result import Finding, Level, Result, Status
 
 SHA256 = re.compile(r"[0-9a-f]{64}")
 
@@ -201,3 +202,23 @@ def same(left: object, right: object) -> bool:
     if isinstance(left, Mapping) and isinstance(right, Mapping):
         return left.keys() == right.keys() and all(same(left[key], right[key]) for key in left)
     return left == right
+
+
+def gate_of_checks(applies: Mapping[str, Any], checks: Iterable[Check], passed: str) -> Result:
+    """The answer of a gate that is a list of checks; `checks` is not read where it does not apply.
+
+    `applies` is what `check_applicability` says, `passed` the reason of a gate without a problem.
+    """
+    made = tuple(checks) if applies["enforce"] else ()
+    status, reason = Status.NOT_APPLICABLE, applies["reasons"][0]
+    if applies["enforce"]:
+        status = worst(check.status for check in made)
+        reason = deciding_reason(made, passed)
+    details = {
+        "status": status.value,
+        "required": applies["enforce"],
+        "checks": [check.entry for check in made],
+        "reason": reason,
+        "applicability": applies["status"],
+    }
+    return Result(status, findings_of(made), details)

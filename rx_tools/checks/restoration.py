@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 
 from rx_tools.checks.applicability import check_applicability
 from rx_tools.checks.arm_evidence import Context, arm_check
-from rx_tools.checks.grading import Check, Problem, deciding_reason, findings_of, same, worst
+from rx_tools.checks.grading import Check, Problem, gate_of_checks, same
 from rx_tools.checks.group_evidence import group_checks
 from rx_tools.checks.selected_rate import selected_rate
 from rx_tools.model.evidence import Evidence
@@ -48,20 +48,7 @@ PASSED = "Every arm's initialization, optimizer and initial output are verified 
 def judge(spec: Spec, record: Record, evidence: Evidence) -> Result:
     """The restoration gate; `details` is the server's answer. Never raises."""
     applies = check_applicability(spec.raw, Gate.RESTORATION)
-    checks: tuple[Check, ...] = ()
-    status, reason = Status.NOT_APPLICABLE, applies["reasons"][0]
-    if applies["enforce"]:
-        checks = tuple(all_checks(spec, record))
-        status = worst(check.status for check in checks)
-        reason = deciding_reason(checks, PASSED)
-    details = {
-        "status": status.value,
-        "required": applies["enforce"],
-        "checks": [check.entry for check in checks],
-        "reason": reason,
-        "applicability": applies["status"],
-    }
-    return Result(status, findings_of(checks), details)
+    return gate_of_checks(applies, all_checks(spec, record), PASSED)
 
 
 def all_checks(spec: Spec, record: Record) -> Iterator[Check]:
