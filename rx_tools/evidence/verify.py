@@ -14,6 +14,7 @@ from rx_tools.evidence.layout import (
     PLAN,
     RECORD,
     RUN,
+    SPEC,
     UPDATES,
     update_number,
 )
@@ -21,6 +22,7 @@ from rx_tools.evidence.ledger_reading import judge_ledger
 from rx_tools.evidence.timeline import timeline
 from rx_tools.evidence.tree import open_tree
 from rx_tools.evidence.verify_cleared import verify_cleared
+from rx_tools.evidence.verify_feasibility import verify_feasibility
 from rx_tools.evidence.verify_files import (
     verify_attachments,
     verify_description,
@@ -135,6 +137,7 @@ def document_claims(files: Files) -> Iterator[Claim]:
     yield from verify_cleared(history, record)
     yield from verify_record(record, plan, history)
     yield from verify_sources(files, record)
+    yield from verify_feasibility(record, plan, json_object(files, SPEC))
     updates = sorted((p for p in files if p.startswith(f"{UPDATES}/")), key=update_number)
     yield from verify_updates([(path, json_object(files, path)) for path in updates])
     yield from verify_losses(files, record)

@@ -5,6 +5,7 @@ from typing import Any
 
 from rx_tools.model.json import as_object, as_text, is_number
 from rx_tools.planning.evidence_names import FEASIBILITY
+from rx_tools.planning.projected import planned_units
 from rx_tools.runner.preflight.pilot import Pilot
 from rx_tools.runner.whole.workbench import Workbench
 
@@ -35,21 +36,14 @@ class Timing:
         }
 
 
-def evaluated_items(bench: Workbench) -> int:
-    """Items that are scored in all: the base model and every arm on its own set."""
-    plan = bench.plan
-    confirming = (len(plan.confirmation) + 1) * plan.data.n_eval
-    return confirming + len(plan.selection) * plan.data.held_out
-
-
 def phases(bench: Workbench, pilot: Pilot, scoring: tuple[float, int]) -> dict[str, Timing]:
     """Setup per arm, training per step, evaluation per item; arms run one after another."""
-    plan, (seconds, items) = bench.plan, scoring
-    steps = sum(arm.steps for arm in plan.arms)
+    planned, (seconds, items) = planned_units(bench.plan), scoring
+    trained = pilot.steps * bench.batch_size
     return {
-        "setup": Timing(pilot.setup_seconds, 1, len(plan.arms), 0),
-        "training": Timing(pilot.step_seconds, pilot.steps, steps, pilot.steps * bench.batch_size),
-        "evaluation": Timing(seconds, items, evaluated_items(bench), items),
+        "setup": Timing(pilot.setup_seconds, 1, planned["setup"], 0),
+        "training": Timing(pilot.step_seconds, pilot.steps, planned["training"], trained),
+        "evaluation": Timing(seconds, items, planned["evaluation"], items),
     }
 
 
