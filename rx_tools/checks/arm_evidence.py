@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from rx_tools.checks.evidence_refs import references_in
 from rx_tools.checks.grading import (
     Check,
     Problem,
@@ -21,12 +22,14 @@ from rx_tools.checks.grading import (
 )
 from rx_tools.checks.optimizers import family, reported, setting
 from rx_tools.checks.selected_rate import is_frozen
+from rx_tools.model.evidence import Evidence
 from rx_tools.model.json import JsonObject, as_list, as_object, as_text, is_integer, is_number
 from rx_tools.model.json_path import below
 from rx_tools.model.result import Status
 
 MEASURED = ("server_response", "local_hash")
 MOST_RESTORES = 10_000
+RETAIN = "hand over the file: --evidence DIR, or its content under evidence.files"
 GROUPS = "$.restoration_preflight.groups"
 
 CHECKPOINT_RULES = {
@@ -41,10 +44,11 @@ CHECKPOINT_RULES = {
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What the arms of a spec share: is a fixed batch required, and which rate was selected."""
+    """What the arms share: is a fixed batch required, which rate was selected, what is retained."""
 
     fixed_batch: bool
     selected: Callable[[str], float | None]
+    evidence: Evidence
 
 
 def arm_check(arm: JsonObject, entries: list[tuple[JsonObject, str]], context: Context) -> Check:
@@ -58,10 +62,26 @@ def arm_check(arm: JsonObject, entries: list[tuple[JsonObject, str]], context: C
     problems = [
         *initialization_problems(name, as_object(entry.get("initialization")), path),
         *optimizer_problems(arm, entry, path, context),
+        *retention_problems(name, entry, path, context.evidence),
     ]
     if context.fixed_batch:
         problems += output_problems(name, as_object(entry.get("initial_output")), path)
     return Check(name, tuple(problems), f"{name}: initialization and optimizer verified.")
+
+
+def retention_problems(
+    name: str, entry: JsonObject, path: str, evidence: Evidence
+) -> Iterator[Problem]:
+    """Every file that the entry rests on is retained; missing evidence is never verified."""
+    parts = {"initialization": "RX322", "optimizer_checks": "RX324", "initial_output": "RX326"}
+    missing = dict[str, tuple[str, str]]()
+    for part, code in parts.items():
+        for place, owner, key in references_in(entry.get(part), below(path, part)):
+            if is_text(owner[key]) and owner[key] not in evidence:
+                missing.setdefault(owner[key], (code, place))
+    for file, (code, place) in missing.items():
+        message = f"{name}: {file} is not retained for this run."
+        yield Problem(Status.UNVERIFIED, code, message, place, hint=RETAIN)
 
 
 def proves_by_hash(initialization: JsonObject) -> bool:

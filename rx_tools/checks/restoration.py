@@ -3,6 +3,7 @@
 **What.** One entry per named arm with a proof of its initialization (a measured adapter hash, or an
 immutable full checkpoint that the server says it loaded), an optimizer check at creation and after
 every restore, and the full-precision output on a fixed batch; then all of it compared in the group.
+Each names a retained file as its evidence; what rests on a file that is missing is unverified.
 
 **Why.** A matching seed, loss or accuracy at step 0 proves nothing (LoRA B may be zero), and a
 client created from saved state can silently fall back to AdamW.
@@ -10,7 +11,7 @@ client created from saved state can silently fall back to AdamW.
 **Fix.** Let `rx preflight` measure it. Where no server response exposes the optimizer, the entry
 says `source: declared`, `actual: null` and stays unverified: nothing is invented.
 
-**Source.** Exchange contract, section 4.
+**Source.** Exchange contract, sections 4 and 11.
 """
 
 from collections.abc import Iterator, Mapping
@@ -48,10 +49,10 @@ PASSED = "Every arm's initialization, optimizer and initial output are verified 
 def judge(spec: Spec, record: Record, evidence: Evidence) -> Result:
     """The restoration gate; `details` is the server's answer. Never raises."""
     applies = check_applicability(spec.raw, Gate.RESTORATION)
-    return gate_of_checks(applies, all_checks(spec, record), PASSED)
+    return gate_of_checks(applies, all_checks(spec, record, evidence), PASSED)
 
 
-def all_checks(spec: Spec, record: Record) -> Iterator[Check]:
+def all_checks(spec: Spec, record: Record, evidence: Evidence) -> Iterator[Check]:
     """Every arm of every group, then each group as a whole."""
     groups = groups_of(spec)
     provenance = record.section(SECTION)
@@ -60,6 +61,7 @@ def all_checks(spec: Spec, record: Record) -> Iterator[Check]:
     context = Context(
         fixed_batch=spec.restoration.raw.get("fixed_batch_required") not in (None, False),
         selected=lambda arm: selected_rate(spec, record, arm),
+        evidence=evidence,
     )
     lone_allowed = (
         spec.features.get("checkpoint_restore") is True
