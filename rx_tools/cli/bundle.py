@@ -1,6 +1,7 @@
 """`rx bundle`: pack the evidence of a run."""
 
 import json
+import os
 import time
 from pathlib import Path
 from typing import Annotated
@@ -10,6 +11,7 @@ import typer
 from rx_tools import __version__
 from rx_tools.cli.console import emit, say
 from rx_tools.cli.options import Debug, Format, FormatOption, Quiet
+from rx_tools.cli.output import check_parent
 from rx_tools.errors import ExitCode, UnverifiedError
 from rx_tools.evidence.bundle import BundleInfo, bundle
 from rx_tools.evidence.contents import WRITTEN
@@ -40,11 +42,13 @@ def command(
     Example: rx bundle runs/small-20261129T201000Z -o small.bundle
     """
     ledger = run_dir / LEDGER
-    if not ledger.is_file():
+    if not os.path.lexists(ledger):
         hint = "name a run directory, or run this inside one"
         raise UnverifiedError("there is no ledger", where=str(run_dir), hint=hint)
+    place = output or default_place(run_dir, zip)
+    check_parent(place)
     with patiently_opened(ledger) as held:
-        info = bundle(run_dir, output or default_place(run_dir, zip), zip)
+        info = bundle(run_dir, place, zip)
         note = {"root_digest": info.root_digest, "zip": zip}
         if not (held.lines[-1].event == WRITTEN and held.lines[-1].data == note):
             held.append(WRITTEN, note)

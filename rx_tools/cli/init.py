@@ -8,7 +8,8 @@ import typer
 
 from rx_tools.cli.console import say
 from rx_tools.cli.options import Debug, Quiet
-from rx_tools.errors import ExitCode, UsageError
+from rx_tools.cli.output import write_new
+from rx_tools.errors import ExitCode
 from rx_tools.schemas.library import schema
 
 
@@ -23,14 +24,7 @@ def command(
 
     Example: rx init spec.json
     """
-    try:
-        with path.open("x", encoding="utf-8") as stream:
-            stream.write(new_spec())
-    except FileExistsError:
-        hint = "choose another name; nothing was written"
-        raise UsageError("the file exists", where=str(path), hint=hint) from None
-    except (FileNotFoundError, NotADirectoryError):
-        raise UsageError("there is no such folder", where=str(path.parent)) from None
+    write_new(path, new_spec())
     if not quiet:
         say(f"wrote {path}; now: edit it, rx validate {path}, rx plan {path}")
     return ExitCode.OK

@@ -8,6 +8,7 @@ import typer
 
 from rx_tools.cli.console import emit, say
 from rx_tools.cli.options import Debug, Format, FormatOption, Quiet
+from rx_tools.cli.output import write_new
 from rx_tools.cli.single_gate import EvidenceFolder, as_json, as_text, judged
 from rx_tools.errors import ExitCode, UsageError
 
@@ -59,8 +60,7 @@ def write_module(output: Path | None, quiet: bool) -> ExitCode:
     if output is None:
         emit(module_source())
         return ExitCode.OK
-    with output.open("x", encoding="utf-8", newline="\n") as stream:
-        stream.write(module_source())
+    write_new(output, module_source())
     if not quiet:
         say(f"wrote {output}")
     return ExitCode.OK

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -12,8 +12,8 @@ from rx_tools import __version__
 from rx_tools.checks.deciding.power_report import CriterionPower, power_report
 from rx_tools.cli.console import emit, say
 from rx_tools.cli.options import Debug, Format, FormatOption, Quiet
+from rx_tools.cli.output import check_new, write_new
 from rx_tools.errors import ExitCode
-from rx_tools.evidence.digest import sha256_of
 from rx_tools.evidence.strict_json import read_document
 from rx_tools.model.json import as_object
 from rx_tools.planning.derive import Derivation, derive
@@ -52,11 +52,13 @@ def command(
 
     Example: rx plan spec.json --answers answers.json -o plan.json
     """
+    if output:
+        check_new(output)
     document = read_document(spec)
     given = answers_in(read_document(answers).value, str(answers)) if answers else {}
     derivation = derive(
         as_object(document.value),
-        sha256_of(spec.read_bytes()),
+        document.sha256,
         experiment=experiment_name(spec.name),
         answers=given,
     )
@@ -67,7 +69,7 @@ def command(
     if derivation.blocking or derivation.unknown_answers:
         return ExitCode.UNVERIFIED
     if output:
-        write_new(output, derivation.plan.to_json())
+        write_new(output, json.dumps(derivation.plan.to_json(), indent=1) + "\n")
     return ExitCode.OK
 
 
@@ -85,13 +87,6 @@ def power_of(
     """The prospects of every criterion for the declared standard deviation."""
     sizes = [len(grid.learning_rates) for grid in plan.grids]
     return power_report(rule, sd or 0.0, effect=effect, grid_sizes=sizes)
-
-
-def write_new(path: Path, document: dict[str, Any]) -> None:
-    """Write a JSON document to a path that must not exist yet."""
-    from rx_tools.evidence.publish import publish
-
-    publish(path.parent, path.name, (json.dumps(document, indent=1) + "\n").encode())
 
 
 def show(derivation: Derivation, outlook: Outlook, format: Format, quiet: bool) -> None:

@@ -9,6 +9,7 @@ import typer
 from rx_tools import __version__
 from rx_tools.cli.console import emit, say
 from rx_tools.cli.options import Debug, Format, FormatOption, Quiet, RunDir
+from rx_tools.cli.output import check_place, write_over
 from rx_tools.errors import ExitCode, UsageError
 from rx_tools.evidence.digest import sha256_of
 from rx_tools.evidence.run_dir import open_run_dir
@@ -44,12 +45,14 @@ def command(
     to_stdout = str(output) == "-"
     if to_stdout and format is Format.JSON:
         raise UsageError("the page goes to stdout", where="-o -", hint="name a file for the page")
+    if not to_stdout:
+        check_place(output)
     view = look(open_run_dir(directory or run_dir))
     page = (render_html(view) + "\n").encode()
     if to_stdout:
         emit(page.decode())
         return code_of(view)
-    replace_file(output, page)
+    write_over(output, page)
     if format is Format.JSON:
         emit(as_json(view, output, page))
     elif not quiet:
@@ -75,13 +78,3 @@ def as_json(view: "RunView", path: Path, page: bytes) -> str:
         "verdict": view.verdict or None,
     }
     return json.dumps(body, indent=1)
-
-
-def replace_file(path: Path, content: bytes) -> None:
-    """Write beside the page and rename, so that nobody ever reads half of it."""
-    half = path.with_name(f".{path.name}.writing")
-    try:
-        half.write_bytes(content)
-        half.replace(path)
-    finally:
-        half.unlink(missing_ok=True)

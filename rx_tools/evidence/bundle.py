@@ -29,7 +29,7 @@ from rx_tools.evidence.layout import (
 )
 from rx_tools.evidence.ledger_reading import judge_ledger
 from rx_tools.evidence.manifest import manifest_text
-from rx_tools.evidence.publish import disk_errors, link, temporary
+from rx_tools.evidence.publish import disk_errors, link, temporary, writable
 from rx_tools.evidence.tree import open_tree
 from rx_tools.model.names import Sha256
 from rx_tools.model.record import Record
@@ -139,7 +139,9 @@ def refuse_existing(out: Path, root: Sha256) -> None:
     try:
         there = sha256_of(open_tree(out).read(MANIFEST))
     except (IntegrityError, UnverifiedError, OSError):
-        raise IntegrityError("there is something else", where=str(out)) from None
+        raise IntegrityError(
+            "there is something else", where=str(out), hint="choose a name that is not taken"
+        ) from None
     relation = "the same content" if there == root else f"this run has {root}"
     raise IntegrityError(
         f"there is a bundle already, with root digest {there} ({relation})",
@@ -189,7 +191,8 @@ def temporary_folder(parent: Path) -> Iterator[Path]:
     """A locked folder beside the future bundle; what is left of it at the end is removed."""
     with locked(parent):
         sweep(parent)
-        folder = Path(tempfile.mkdtemp(prefix=TEMPORARY, dir=parent))
+        with writable(parent):
+            folder = Path(tempfile.mkdtemp(prefix=TEMPORARY, dir=parent))
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try_lock(descriptor)
     try:

@@ -58,12 +58,21 @@ def chunks_of(path: Path) -> Iterator[bytes]:
             yield chunk
 
 
-def open_regular(path: Path) -> int:
-    """A read-only descriptor of a regular file; links, devices and pipes are refused."""
-    if path.is_symlink():
-        raise IntegrityError("is a symbolic link", where=str(path))
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    if stat.S_ISREG(os.fstat(descriptor).st_mode):
-        return descriptor
-    os.close(descriptor)
-    raise IntegrityError("is not a regular file", where=str(path))
+def open_regular(path: Path, flags: int = os.O_RDONLY) -> int:
+    """A descriptor of a regular file; links, folders, devices and pipes are refused."""
+    refuse_irregular(path, path.lstat().st_mode)
+    descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        refuse_irregular(path, os.fstat(descriptor).st_mode)
+    except IntegrityError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def refuse_irregular(path: Path, mode: int) -> None:
+    """Raise `IntegrityError` unless the mode is that of a regular file."""
+    if stat.S_ISREG(mode):
+        return
+    what = "is a symbolic link" if stat.S_ISLNK(mode) else "is not a regular file"
+    raise IntegrityError(what, where=str(path), hint="put the file itself in its place")

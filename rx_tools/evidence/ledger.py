@@ -14,7 +14,7 @@ from typing import Any, Self
 
 from rx_tools.errors import DiskError, DocumentError, IntegrityError
 from rx_tools.evidence.canonical import compact
-from rx_tools.evidence.digest import sha256_of
+from rx_tools.evidence.digest import open_regular, sha256_of
 from rx_tools.evidence.folders import sync_folder, try_lock, write_all
 from rx_tools.evidence.ledger_line import LedgerLine, parse, time_text
 from rx_tools.evidence.ledger_reading import (
@@ -84,7 +84,7 @@ class Ledger:
         `IntegrityError` when another process holds the ledger, when it is damaged, when it is
         not of `run_id`, or when it is empty and no `run_id` says whose it is.
         """
-        descriptor = os.open(path, FLAGS)
+        descriptor = open_regular(path, FLAGS)
         hold(descriptor, path)
         try:
             content = path.read_bytes()

@@ -78,11 +78,22 @@ def disk_errors(folder: Path, name: str) -> Iterator[None]:
 
 
 @contextmanager
+def writable(folder: Path) -> Iterator[None]:
+    """Turn the refusal of a new file into `DiskError` about the folder, not about that file."""
+    try:
+        yield
+    except OSError as error:
+        reason = f"nothing can be written here: {error.strerror}"
+        raise DiskError(reason, where=str(folder), hint="choose another place") from error
+
+
+@contextmanager
 def temporary(folder: Path) -> Iterator[tuple[int, Path]]:
     """A locked temporary file beside its future name; it is gone afterwards, whatever happens."""
     with locked(folder):
         sweep(folder)
-        descriptor, place = tempfile.mkstemp(prefix=TEMPORARY, dir=folder)
+        with writable(folder):
+            descriptor, place = tempfile.mkstemp(prefix=TEMPORARY, dir=folder)
         try_lock(descriptor)
     path = Path(place)
     try:

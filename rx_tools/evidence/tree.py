@@ -30,7 +30,9 @@ class Tree:
 def open_tree(place: Path) -> Tree:
     """Read a bundle. Raises `IntegrityError` for anything that no bundle holds."""
     if place.is_symlink():
-        raise IntegrityError("is a symbolic link", where=str(place))
+        raise IntegrityError(
+            "is a symbolic link", where=str(place), hint="name the bundle that it leads to"
+        )
     files = read_folder(place) if place.is_dir() else read_zip(place)
     check_paths(files, place)
     return Tree(place, Files(files))

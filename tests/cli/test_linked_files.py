@@ -1,0 +1,77 @@
+"""Links, pipes and folders in the place of a run's files: integrity, in one line, at once."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from tests.evidence.forge import TRUE
+
+COMMANDS = [
+    ("bundle", "{run}"),
+    ("status", "{run}"),
+    ("train", "--arm", "treatment_lr3e-4_seed0", "--run-dir", "{run}"),
+]
+FILES = (
+    "ledger.jsonl",
+    "plan.json",
+    "spec.json",
+    "evidence/preflight-service.json",
+    "clearance-1.json",
+)
+
+
+def link(path):
+    elsewhere = path.parents[1] / f"real-{path.name}"
+    shutil.move(path, elsewhere)
+    path.symlink_to(elsewhere)
+
+
+def pipe(path):
+    path.unlink()
+    os.mkfifo(path)
+
+
+def folder(path):
+    path.unlink()
+    path.mkdir()
+
+
+def rx(*arguments):
+    line = [sys.executable, "-m", "rx_tools", *map(str, arguments)]
+    return subprocess.run(line, capture_output=True, text=True, timeout=60)
+
+
+@pytest.fixture
+def run(tmp_path):
+    return shutil.copytree(TRUE, tmp_path / "run")
+
+
+@pytest.mark.parametrize("spoil", [link, pipe, folder])
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
+def test_a_ledger_that_is_no_file_of_its_own_is_refused(run, command, spoil):
+    spoil(run / "ledger.jsonl")
+    done = rx(*(part.format(run=run) for part in command))
+    assert done.returncode == 4, done.stderr
+    assert done.stderr.count("\n") == 1
+    assert f"{run}/ledger.jsonl" in done.stderr
+    assert "put the file itself in its place" in done.stderr
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_no_link_is_packed(run, name):
+    link(run / name)
+    done = rx("bundle", run)
+    assert done.returncode == 4, done.stderr
+    assert f"{run}/{name}: is a symbolic link (" in done.stderr
+    assert not run.with_name("run.bundle").exists()
+
+
+def test_a_linked_run_directory_packs_to_the_same_bundle(run):
+    run.with_name("linked").symlink_to(run)
+    first = rx("bundle", run, "-o", run.with_name("first"))
+    second = rx("bundle", run.with_name("linked"), "-o", run.with_name("second"))
+    assert (first.returncode, second.returncode) == (0, 0)
+    assert first.stdout == second.stdout
