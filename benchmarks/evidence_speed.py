@@ -6,13 +6,15 @@ bytes, or to its limit.
 
 # ruff: noqa: ANN001, ANN201
 import hashlib
-import random
+import json
 import statistics
 import tempfile
 import time
+from itertools import groupby
 from pathlib import Path
 
-from rx_tools.evidence.canonical import compact
+from rx_tools.checks.evaluator_id import evaluator_id
+from rx_tools.evidence.canonical import compact, document
 from rx_tools.evidence.digest import ZEROS, sha256_of
 from rx_tools.evidence.ledger import Ledger
 from rx_tools.evidence.ledger_reading import judge_ledger
@@ -37,38 +39,74 @@ def best(action, repeats=5):
 
 
 def large_bundle(place):
-    """The small rehearsal with its evidence grown to 40 MiB of listed predictions."""
-    draw = random.Random(7)
+    """The small rehearsal as if each of its items had been there 512 times: 40 MiB that verify.
+
+    Sums grow by a power of two, means and the decision stay as they are to the last bit.
+    """
     forge = Forge()
-    (evaluator,) = forge.record["evaluation"]["evaluators"]
-    listed = forge.record["evidence"]["files"]
-    used = sum(len(data) for path, data in forge.files.items() if path.startswith("evidence/"))
-    left = 40 * MIB - used - 4096
-    for number in range(5):
-        size, rows = min(left // (5 - number), 9 * MIB), []
-        while size > 600:
-            rows.append(compact(prediction(number, len(rows), evaluator, draw)) + b"\n")
-            size -= len(rows[-1])
-        name = f"predictions-spare-{number}.jsonl"
-        forge.record["evaluation"]["scores"].append({"arm": "x", "predictions_ref": name})
-        forge.record["loss_eval"]["arms"][f"spare-{number}"] = {}
-        listed.append({"name": name, "kind": "predictions"})
-        forge.files[f"evidence/{name}"] = b"".join(rows)
-        left -= len(forge.files[f"evidence/{name}"])
+    ((old, provenance),) = forge.record["evaluation"]["evaluators"].items()
+    ids = {
+        item: [f"{n:04x}" for n in range(i, 512 * 24, 24)] for i, item in enumerate(items(forge))
+    }
+    provenance["items"]["ids"] = sorted(name for names in ids.values() for name in names)
+    new = evaluator_id(provenance)
+    for path, data in forge.files.items():
+        if path.rpartition("/")[2].startswith(("predictions-", "scored-", "items-")):
+            forge.files[path] = many_times(data, ids).replace(old.encode(), new.encode())
+        if path.startswith("updates/"):
+            forge.files[path] = document(grown(json.loads(data), old, new, provenance))
+    forge.record = grown(forge.record, old, new, provenance)
+    forge.lines = grown(forge.lines, old, new, provenance)
+    forge.record["evidence"]["files"].append(
+        {"name": "predictions-spare.jsonl", "kind": "predictions"}
+    )
+    forge.files["evidence/predictions-spare.jsonl"] = spare(forge)
     return forge.reforge().write(place)
 
 
-def prediction(number, item, evaluator, draw):
-    return {
-        "arm": f"spare-{number}",
-        "checkpoint": "tinker://5d3f/weights/final",
-        "item_id": f"rx-test-{item:05d}",
-        "evaluator_id": evaluator,
-        "metric": "token_mean held-out NLL (nats/token) at step 60",
-        "prediction": {"n_tokens": 17, "nll_sum": draw.random() * 99},
-        "reference": {"datum_sha256": draw.randbytes(32).hex()},
-        "seed": 0,
-    }
+def items(forge):
+    """The item ids of the rehearsal, in order."""
+    return [row["item_id"] for row in forge.rows("items-confirmation.jsonl")]
+
+
+def many_times(rows, ids):
+    """Every row once for each of its item's new ids, and the cells one after another."""
+    found = []
+    for _, block in groupby(
+        map(json.loads, rows.splitlines()), lambda r: (r.get("arm"), r.get("seed"))
+    ):
+        found += sorted(
+            compact({**row, "item_id": name}) + b"\n"
+            for row in block
+            for name in ids[row["item_id"]]
+        )
+    return b"".join(found)
+
+
+def grown(value, old, new, provenance):
+    """A document with the new evaluator and 512 times the counts and sums of a loss."""
+    match value:
+        case dict() if "parser" in value:
+            return provenance
+        case dict():
+            sums = ("n_tokens", "n_examples", "nll_sum") if "n_tokens" in value else ()
+            return {
+                new if key == old else key: inner * 512
+                if key in sums
+                else grown(inner, old, new, provenance)
+                for key, inner in value.items()
+            }
+        case list():
+            return [grown(inner, old, new, provenance) for inner in value]
+        case _:
+            return new if value == old else value
+
+
+def spare(forge):
+    """Predictions of an arm that was not compared, as many as there is room for."""
+    room = 40 * MIB - sum(len(d) for p, d in forge.files.items() if p.startswith("evidence/"))
+    rows = forge.files["evidence/predictions-base.jsonl"].replace(b'"base"', b'"spare"')
+    return rows[: rows[:room].rindex(b"\n") + 1]
 
 
 def hash_level(place):
@@ -141,7 +179,7 @@ def main():
     ledger = ledger_bytes(100_000)
     judged = best(lambda: judge_ledger(ledger), 3)
     print(f"100,000 ledger lines ({len(ledger) / MIB:.0f} MiB): {judged:.2f} s (limit 1)")
-    rows = files["evidence/predictions-spare-0.jsonl"]
+    rows = files["evidence/scored-observations.jsonl"]
     rows = (rows * 2)[: 10 * MIB]
     known = {"TINKER_API_KEY": "correct-horse-battery", "OTHER_TOKEN": "staple/with+odd=chars"}
     print(f"secrets in 10 MiB: {best(lambda: scan(rows, known)):.3f} s (limit 0.1)")

@@ -11,7 +11,7 @@ and the base model again. Old scores keep the id of the evaluator that made them
 **Source.** Exchange contract, section 7.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from rx_tools.checks.comparisons import Compared, compare, coverage_problems
 from rx_tools.checks.evaluator_id import evaluator_id
@@ -20,7 +20,6 @@ from rx_tools.checks.grading import (
     examine,
     grade,
     integer,
-    is_text,
     non_negative,
     number,
     sha256,
@@ -125,14 +124,18 @@ def texts(value: object) -> Status:
 def item_problems(label: str, items: JsonObject, place: str) -> Iterator[Problem]:
     """Explicit distinct ids, or a manifest file with its hash."""
     if "ids" in items:
-        ids = as_list(items.get("ids"))
-        distinct = len({str(item) for item in ids if is_text(item)})
-        if not ids or distinct != len(ids):
+        if not are_distinct_texts(as_list(items.get("ids"))):
             message = f"{label}: items.ids must be distinct non-empty strings."
             yield Problem(Status.INVALID, "RX362", message, below(place, "ids"))
         return
     manifest = {"manifest_ref": text, "manifest_sha256": sha256}
     yield from examine(items, manifest, "RX362", f"{label}: items", place)
+
+
+def are_distinct_texts(ids: Sequence[object]) -> bool:
+    """Whether there are ids, and every one is a text that stands there once."""
+    texts = {item for item in ids if isinstance(item, str) and item.strip()}
+    return 0 < len(ids) == len(texts)
 
 
 def score_problems(scores: list[JsonObject], evaluators: JsonObject) -> Iterator[Problem]:

@@ -24,6 +24,7 @@ REFERENCES = {
 }
 HASHES = {"manifest_ref": "manifest_sha256"}
 URI = re.compile(r"[a-z][a-z0-9+.-]{1,20}://\S{1,2000}")
+NESTS = (dict, list)
 
 
 def reference_problems(record: Record, evidence: Evidence) -> Iterator[Problem]:
@@ -55,7 +56,8 @@ def references_in(value: Any, path: str) -> Iterator[tuple[str, Mapping[str, Any
             yield from references_in(item, place)
     elif isinstance(value, list):
         for index, item in enumerate(value):
-            yield from references_in(item, child(path, index))
+            if isinstance(item, NESTS):
+                yield from references_in(item, child(path, index))
 
 
 def hash_problems(name: str, stated: str, evidence: Evidence, path: str) -> Iterator[Problem]:

@@ -13,17 +13,15 @@ the same items with one renderer, mask and length, and report `loss_report(aggre
 **Source.** Exchange contract, section 8.
 """
 
-import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rx_tools.checks.applicability import check_applicability
 from rx_tools.checks.deciding.rule import finite
 from rx_tools.checks.grading import Problem, worst
-from rx_tools.checks.prediction_rows_quick import totals_by_arm, typed_rows
-from rx_tools.checks.rows import Row, RowError, rows_of
-from rx_tools.model.evidence import Evidence, EvidenceFile
-from rx_tools.model.json import as_list, as_object, is_integer, is_number
+from rx_tools.checks.loss_items import ArmItems, differing, loss_items
+from rx_tools.model.evidence import Evidence
+from rx_tools.model.json import JsonObject, as_object, is_integer
 from rx_tools.model.json_path import below
 from rx_tools.model.names import Gate
 from rx_tools.model.record import Record
@@ -42,11 +40,7 @@ CODES: Mapping[str, str] = {
 
 SECTION = "$.loss_eval"
 MALFORMED = ("is not one of", "needs numeric")
-TOTAL_TOLERANCE = 1e-12
 SHOWN = 5
-
-Items = Mapping[str, tuple[int, float]]
-"""Item id → counted tokens and summed NLL."""
 
 
 def judge(spec: Spec, record: Record, evidence: Evidence) -> Result:
@@ -127,76 +121,35 @@ def graded(message: str) -> Problem:
 def item_problems(record: Record, evidence: Evidence) -> Iterator[Problem]:
     """Arms compared item by item, as far as the retained predictions state token counts."""
     entries = as_object(record.section("loss_eval").get("arms"))
-    files = predictions(record, evidence)
-    items = {arm: found for arm, found in items_of(files).items() if arm in entries}
+    read = loss_items(record, evidence).arms
+    items = {arm: found for arm, found in read.items() if arm in entries}
     for arm, found in items.items():
         yield from total_problems(arm, found, as_object(entries[arm]))
     arms = list(items)
     for arm in arms[1:]:
-        yield from pair_problems(arms[0], items[arms[0]], arm, items[arm])
+        yield from pair_problems(arms[0], items[arms[0]].counts, arm, items[arm].counts)
 
 
-def predictions(record: Record, evidence: Evidence) -> list[EvidenceFile]:
-    """The retained predictions that the scores refer to; without a reference, all of them."""
-    scores = as_list(record.section("evaluation").get("scores"))
-    refs = [as_object(score).get("predictions_ref") for score in scores]
-    retained = evidence.of_kind("predictions")
-    return [file for file in retained if file.name in refs] or list(retained)
-
-
-def items_of(files: Iterable[EvidenceFile]) -> dict[str, dict[str, tuple[int, float]]]:
-    """Arm → item → totals, from every file of predictions that can be read."""
-    found: dict[str, dict[str, tuple[int, float]]] = {}
-    for file in files:
-        typed = typed_rows(file.read())
-        if typed is not None:
-            for arm, items in totals_by_arm(typed).items():
-                found.setdefault(arm, {}).update(items)
-            continue
-        try:
-            rows = rows_of(file)
-        except RowError:
-            continue
-        for row in rows:
-            totals = totals_of(row)
-            if totals is not None and isinstance(row.get("arm"), str):
-                found.setdefault(row["arm"], {})[str(row.get("item_id"))] = totals
-    return found
-
-
-def totals_of(row: Row) -> tuple[int, float] | None:
-    """Counted tokens and summed NLL of a row: in its prediction, or beside it."""
-    stated = as_object(row.get("prediction")) or row
-    n_tokens, nll_sum = stated.get("n_tokens"), stated.get("nll_sum")
-    if is_integer(n_tokens) and is_number(nll_sum):
-        return n_tokens, float(nll_sum)
-    return None
-
-
-def total_problems(arm: str, items: Items, entry: Mapping[str, Any]) -> Iterator[Problem]:
-    """The items of an arm add up to its record, to 1e-12."""
-    tokens = sum(n for n, _ in items.values())
-    nll = math.fsum(value for n, value in items.values() if n > 0)
-    stated = entry.get("nll_sum")
-    same_sum = is_number(stated) and math.isclose(
-        stated, nll, rel_tol=TOTAL_TOLERANCE, abs_tol=TOTAL_TOLERANCE
-    )
-    if entry.get("n_tokens") != tokens or not same_sum:
-        text = f"arm {arm}: its items add up to {nll!r} over {tokens} tokens, not to its record"
+def total_problems(arm: str, items: ArmItems, entry: JsonObject) -> Iterator[Problem]:
+    """The items of an arm add up to its record."""
+    if differing(entry, items.sums, ("n_tokens", "nll_sum")):
+        total, tokens = items.sums["nll_sum"], items.sums["n_tokens"]
+        text = f"arm {arm}: its items add up to {total!r} over {tokens} tokens, not to its record"
         yield Problem(Status.FAILED, "RX456", text, below(SECTION, "arms", arm))
 
 
-def pair_problems(first: str, left: Items, second: str, right: Items) -> Iterator[Problem]:
+def pair_problems(
+    first: str, left: Mapping[str, int], second: str, right: Mapping[str, int]
+) -> Iterator[Problem]:
     """Two arms have the same items, each with the same number of counted tokens."""
-    differing = sorted(
-        item
-        for item in left.keys() | right.keys()
-        if (left.get(item) or (None,))[0] != (right.get(item) or (None,))[0]
-    )
-    for item in differing[:SHOWN]:
-        counts = [side[item][0] if item in side else "no" for side in (left, right)]
+    if left == right:
+        return
+    items = sorted(left.keys() | right.keys())
+    others = [item for item in items if left.get(item) != right.get(item)]
+    for item in others[:SHOWN]:
+        counts = [side.get(item, "no") for side in (left, right)]
         text = f"item {item}: {counts[0]} tokens in arm {first}, {counts[1]} in arm {second}"
         yield Problem(Status.FAILED, "RX455", text, SECTION)
-    if len(differing) > SHOWN:
-        text = f"{len(differing)} items differ between arm {first} and arm {second} in all"
+    if len(others) > SHOWN:
+        text = f"{len(others)} items differ between arm {first} and arm {second} in all"
         yield Problem(Status.FAILED, "RX455", text, SECTION)

@@ -22,7 +22,7 @@ def prediction_problems(record: Record, evidence: Evidence) -> Iterator[Problem]
     for name in listed:
         if name not in evidence:
             continue
-        if is_faultless(evidence[name].read(), set(evaluators)):
+        if is_faultless(evidence, name, set(evaluators)):
             continue
         try:
             rows = rows_of(evidence[name])

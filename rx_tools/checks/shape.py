@@ -31,6 +31,7 @@ CODES: Mapping[str, str] = {
 }
 
 LONGEST_SHOWN = 60
+NESTS = (dict, list)
 
 
 @cache
@@ -136,7 +137,8 @@ def _unknown(value: object, node: Any, home: str, path: str, document: str) -> I
         yield from _unknown_in_object(value, node, home, path, document)
     elif isinstance(value, list):
         for index, item in enumerate(value):
-            yield from _unknown(item, node.get("items"), home, child(path, index), document)
+            if isinstance(item, NESTS):
+                yield from _unknown(item, node.get("items"), home, child(path, index), document)
     for branch in as_list(node.get("anyOf")):
         yield from _unknown(value, branch, home, path, document)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from rx_tools.errors import IntegrityError, UnverifiedError
 from rx_tools.evidence.budget import Budget, require_room
-from rx_tools.evidence.digest import read_file, sha256_of
+from rx_tools.evidence.digest import Files, read_file, sha256_of
 from rx_tools.evidence.layout import (
     CLEARANCE_NAME,
     EVIDENCE,
@@ -113,7 +113,7 @@ def check_evidence(contents: Mapping[str, bytes], run_dir: Path) -> None:
         if twin:
             raise IntegrityError(f"{name} and {twin} collide where case is ignored")
     require_room(Budget(0, 0), {name: len(data) for name, data in evidence.items()})
-    for name, expected in expected_files(contents[RECORD]).items():
+    for name, expected in expected_files(contents).items():
         if name not in evidence:
             where = str(run_dir / in_evidence(name))
             raise UnverifiedError("the record lists this file, but it is missing", where=where)
@@ -129,12 +129,12 @@ def is_in(path: str) -> bool:
     return path.startswith(f"{EVIDENCE}/")
 
 
-def expected_files(record: bytes) -> dict[str, str]:
+def expected_files(contents: Mapping[str, bytes]) -> dict[str, str]:
     """Evidence files that must lie in the bundle → digest of the record (empty: not stated).
 
     Inline files and files behind a URL are not among them.
     """
-    listed = Record.of(parse_document(record, RECORD).value).files
+    listed = Record.of(json_object(contents, RECORD)).files
     wanted = [file for file in listed if file.name and file.content is None and not file.source_url]
     return {str(file.name): file.sha256 or "" for file in wanted}
 
@@ -145,5 +145,12 @@ def evidence_kinds(record: Record) -> dict[str, str]:
 
 
 def json_object(contents: Mapping[str, bytes], path: str) -> Mapping[str, Any]:
-    """A document of the bundle as an object."""
-    return as_object(parse_document(contents[path], path).value)
+    """A document of the bundle as an object; of a whole bundle the same one every time."""
+    if isinstance(contents, Files):
+        return contents.once(read_object, path)
+    return read_object(contents[path], path)
+
+
+def read_object(data: bytes, path: str) -> Mapping[str, Any]:
+    """Bytes as an object."""
+    return as_object(parse_document(data, path).value)

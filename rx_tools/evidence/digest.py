@@ -3,8 +3,9 @@
 import hashlib
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any, TypeVar
 
 from rx_tools.errors import IntegrityError
 from rx_tools.model.names import Sha256
@@ -27,18 +28,30 @@ def sha256_file(path: Path) -> Sha256:
     return Sha256(digest.hexdigest())
 
 
+Made = TypeVar("Made")
+
+
 class Files(dict[str, bytes]):
     """Path → bytes; each digest is taken once. Not to be changed after the first digest."""
 
     def __init__(self, files: Mapping[str, bytes]) -> None:
         super().__init__(files)
         self._digests: dict[str, Sha256] = {}
+        self._made: dict[tuple[object, Sha256], Any] = {}
 
     def sha256(self, path: str) -> Sha256:
         """The digest of one file."""
         if path not in self._digests:
             self._digests[path] = sha256_of(self[path])
         return self._digests[path]
+
+    def once(self, make: Callable[[bytes, str], Made], path: str) -> Made:
+        """What a pure function makes of a file; of equal bytes the very same object."""
+        key = (make, self.sha256(path))
+        if key not in self._made:
+            self._made[key] = make(self[path], path)
+        found: Made = self._made[key]
+        return found
 
 
 def read_file(path: Path) -> bytes:

@@ -22,6 +22,7 @@ from rx_tools.evidence.ledger_reading import judge_ledger
 from rx_tools.evidence.timeline import timeline
 from rx_tools.evidence.tree import open_tree
 from rx_tools.evidence.verify_cleared import verify_cleared
+from rx_tools.evidence.verify_execution import verify_execution
 from rx_tools.evidence.verify_feasibility import verify_feasibility
 from rx_tools.evidence.verify_files import (
     verify_attachments,
@@ -30,13 +31,7 @@ from rx_tools.evidence.verify_files import (
     verify_record_files,
     verify_secrets,
 )
-from rx_tools.evidence.verify_gates import (
-    verify_execution,
-    verify_gates,
-    verify_losses,
-    verify_scores,
-    verify_shapes,
-)
+from rx_tools.evidence.verify_gates import retained, verify_gates, verify_shapes
 from rx_tools.evidence.verify_ledger import (
     verify_announced,
     verify_chain,
@@ -44,11 +39,13 @@ from rx_tools.evidence.verify_ledger import (
     verify_plan,
     verify_run,
 )
+from rx_tools.evidence.verify_losses import verify_losses, verify_scores
 from rx_tools.evidence.verify_record import verify_record, verify_updates
 from rx_tools.evidence.verify_sources import verify_sources
 from rx_tools.model.json import as_text
 from rx_tools.model.names import Sha256
 from rx_tools.model.record import Record
+from rx_tools.model.spec import Spec
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +137,8 @@ def document_claims(files: Files) -> Iterator[Claim]:
     yield from verify_feasibility(record, plan, json_object(files, SPEC))
     updates = sorted((p for p in files if p.startswith(f"{UPDATES}/")), key=update_number)
     yield from verify_updates([(path, json_object(files, path)) for path in updates])
-    yield from verify_losses(files, record)
+    evidence = retained(files, record)
+    yield from verify_losses(record, evidence)
     yield from verify_scores(record, plan)
     yield from verify_execution(record, plan, history)
-    yield from verify_gates(files, record, history)
+    yield from verify_gates(Spec.of(json_object(files, SPEC)), record, evidence, history)

@@ -112,7 +112,7 @@ def verify_record_files(files: Files) -> Iterator[Claim]:
         yield contradicted(UPDATES, f"the updates are numbered {numbers}")
     if updates and files[updates[-1]] != files[RECORD]:
         yield contradicted(RECORD, f"is not the newest update, {updates[-1]}")
-    for name, digest in expected_files(files[RECORD]).items():
+    for name, digest in expected_files(files).items():
         path = in_evidence(name)
         if path not in files:
             yield contradicted(path, "is listed by the record, but missing")

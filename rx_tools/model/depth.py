@@ -1,25 +1,30 @@
 """How deep a document may be nested, and what becomes of a deeper one."""
 
 from collections.abc import Iterable
+from typing import Any, TypeAlias
 
 DEPTH_LIMIT = 64
+Nest: TypeAlias = dict[str, Any] | list[Any]
 
 
 def deeper_than(value: object, limit: int) -> bool:
     """Whether lists and objects are nested deeper than `limit`, without recursion."""
-    level: list[object] = [value]
+    level = nests([value])
     for _ in range(limit):
-        level = [inner for outer in level for inner in inside(outer)]
         if not level:
             return False
-    return any(isinstance(inner, dict | list) for inner in level)
+        level = [inner for outer in level for inner in nests(inside(outer))]
+    return bool(level)
 
 
-def inside(value: object) -> Iterable[object]:
+def nests(values: Iterable[object]) -> list[Nest]:
+    """The objects and lists among the values."""
+    return [value for value in values if isinstance(value, (dict, list))]
+
+
+def inside(value: Nest) -> Iterable[object]:
     """The members of an object or the elements of a list."""
-    if isinstance(value, dict):
-        return value.values()
-    return value if isinstance(value, list) else ()
+    return value.values() if isinstance(value, dict) else value
 
 
 def shallow(value: object) -> object:

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from rx_tools.model.json import as_list, as_object, as_text
 from rx_tools.model.names import Sha256
@@ -16,6 +17,9 @@ KINDS = (
     "metrics",
     "generated_tasks",
 )
+
+Made = TypeVar("Made")
+More = ParamSpec("More")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +44,7 @@ class Evidence(Mapping[str, EvidenceFile]):
     """Retained files by name. An empty one says that no file was handed over."""
 
     files: Mapping[str, EvidenceFile] = field(default_factory=dict)
+    _made: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __getitem__(self, name: str) -> EvidenceFile:
         return self.files[name]
@@ -53,6 +58,19 @@ class Evidence(Mapping[str, EvidenceFile]):
     def of_kind(self, kind: str) -> tuple[EvidenceFile, ...]:
         """The retained files of one kind, in the order of the record."""
         return tuple(file for file in self.files.values() if file.kind == kind)
+
+    def once(
+        self,
+        make: Callable[Concatenate["Evidence", More], Made],
+        *args: More.args,
+        **kwargs: More.kwargs,
+    ) -> Made:
+        """What a pure function makes of this evidence; made once, however many judges ask."""
+        key = (make, args, *kwargs.items())
+        if key not in self._made:
+            self._made[key] = make(self, *args, **kwargs)
+        found: Made = self._made[key]
+        return found
 
 
 def inline_evidence(record: object) -> Evidence:

@@ -97,7 +97,7 @@ def is_clean(matcher: "Matcher", data: bytes) -> bool:
 
 def decoded_views(data: bytes) -> Iterator[bytes]:
     """The bytes after undoing JSON, Python and URL escapes, up to three times over."""
-    if not is_text(data):
+    if not (b"\\" in data or b"%" in data) or not is_text(data):
         return
     for _ in range(ROUNDS):
         before = data

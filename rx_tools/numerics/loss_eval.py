@@ -81,25 +81,27 @@ class LossEval:
 
     def record(self) -> dict[str, Any]:
         """The arm's entry of the `loss_eval` record; the means are None without a counted token."""
-        counted = [(nll, tokens) for nll, tokens in self.examples if tokens > 0]
-        nll_sum = math.fsum(nll for nll, _ in counted)
-        n_tokens = sum(tokens for _, tokens in counted)
-        means: dict[str, float | None] = {"token_mean": None, "example_mean": None}
-        if counted:
-            per_example = math.fsum(nll / tokens for nll, tokens in counted)
-            means = {
-                "token_mean": nll_sum / n_tokens,
-                "example_mean": per_example / len(counted),
-            }
-        return {
-            "aggregation": self.aggregation,
-            "value": means[self.aggregation],
-            **means,
-            "nll_sum": nll_sum,
-            "n_tokens": n_tokens,
-            "n_examples": len(counted),
-            "n_empty": len(self.examples) - len(counted),
-        }
+        nlls = [nll for nll, _ in self.examples]
+        return summed(self.aggregation, nlls, [tokens for _, tokens in self.examples])
+
+
+def summed(aggregation: str, nlls: Sequence[float], tokens: Sequence[int]) -> dict[str, Any]:
+    """The entry of one arm from the NLL sum and the counted tokens of each of its examples."""
+    counted = [nll for nll, n in zip(nlls, tokens, strict=True) if n > 0]
+    nll_sum, n_tokens = math.fsum(counted), sum([n for n in tokens if n > 0])
+    means: dict[str, float | None] = {"token_mean": None, "example_mean": None}
+    if counted:
+        per_example = math.fsum([nll / n for nll, n in zip(nlls, tokens, strict=True) if n > 0])
+        means = {"token_mean": nll_sum / n_tokens, "example_mean": per_example / len(counted)}
+    return {
+        "aggregation": aggregation,
+        "value": means[aggregation],
+        **means,
+        "nll_sum": nll_sum,
+        "n_tokens": n_tokens,
+        "n_examples": len(counted),
+        "n_empty": len(nlls) - len(counted),
+    }
 
 
 def report(aggregation: str, arms: Mapping[str, LossEval]) -> dict[str, Any]:

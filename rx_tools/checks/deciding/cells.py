@@ -63,9 +63,10 @@ def quickly(
     values = grouped(rule, rows.typed)
     if values is None:
         return None
+    lists = {(metric, id(cell.items)): cell.items for (metric, _, _), cell in values.items()}
     known = all(
-        frozen_items[metric].keys() >= set(cell.items)
-        for (metric, _, _), cell in values.items()
+        frozen_items[metric].keys() >= set(items)
+        for (metric, _), items in lists.items()
         if metric in frozen_items
     )
     return values if known else None
