@@ -28,6 +28,12 @@ def test_it_runs_without_the_package_and_prints_the_root(name):
     assert MAIN(CORPUS / name, "0" * 64) == 4
 
 
+def test_it_is_short_enough_to_be_read():
+    lines = SCRIPT.read_text().splitlines()
+    assert len(lines) <= 150
+    assert max(map(len, lines)) <= 100
+
+
 def test_what_is_no_bundle_is_told_apart(tmp_path):
     assert MAIN(tmp_path) == 3
 
