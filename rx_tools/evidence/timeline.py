@@ -58,7 +58,7 @@ class ArmTimeline:
         if after_restore != 0:
             begun = next((r.seq for r in self.restores if r.number == after_restore), NEVER)
         end = self.next_update(begun)
-        return any(begun < seq < end for seq in self.checks.get(after_restore, ()))
+        return any(begun <= seq < end for seq in self.checks.get(after_restore, ()))
 
 
 @dataclass(frozen=True)
@@ -191,7 +191,10 @@ def replay_restore(arm: ArmTimeline, line: LedgerLine) -> None:
     """A restore goes back to a step that was reached; restores are numbered from 1."""
     step = line.data.get("step")
     expect(arm, line, "restore", len(arm.restores) + 1)
-    arm.restores.append(Restore(line.seq, line.data.get("restore"), step, line.data.get("uri")))
+    number = line.data.get("restore")
+    arm.restores.append(Restore(line.seq, number, step, line.data.get("uri")))
+    if isinstance(number, int) and isinstance(line.data.get("optimizer"), Mapping):
+        arm.checks[number].append(line.seq)
     if isinstance(step, int) and 0 <= step <= arm.surviving:
         expect(arm, line, "discarded", arm.surviving - step)
         arm.surviving = step

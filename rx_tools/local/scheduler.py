@@ -69,12 +69,12 @@ class Scheduler:
         self._ready.put(None)
         self._thread.join(timeout=30)
 
-    def forget(self, model: str) -> None:
+    def forget(self, model: str, why: str) -> None:
         """Fail what still waits for a model that is gone."""
         with self._lock:
             lane = self._lanes.pop(model, Lane())
         for future, _ in lane.waiting.values():
-            self.futures.finish(future, failure("the model was released", Category.USER))
+            self.futures.finish(future, failure(why, Category.SERVER))
 
     def _advance(self, model: str, lane: Lane) -> None:
         if lane.running or lane.turn not in lane.waiting:

@@ -46,9 +46,7 @@ class Service:
         """A live model, inside an operation."""
         model = self.models.get(model_id)
         if model_id in self.lost:
-            raise OperationFailedError(
-                f"model_lost: {model_id} does not live any more", Category.SERVER
-            )
+            raise OperationFailedError(lost(model_id), Category.SERVER)
         if model is None:
             raise OperationFailedError(f"model {model_id} was not created")
         return model
@@ -60,7 +58,7 @@ class Service:
             if model_id not in self.lost:
                 return
         if self.known_run(model_id) is not None:
-            raise HttpRefusalError(410, f"model_lost: {model_id} does not live any more")
+            raise HttpRefusalError(410, lost(model_id))
         raise HttpRefusalError(404, f"model {model_id} does not exist")
 
     def known_run(self, run: str) -> dict[str, object] | None:
@@ -155,9 +153,10 @@ class Service:
         """Close a session and give its models' memory back."""
         session.closed = why
         for model_id in session.models:
+            self.lost.add(model_id)
             with self.scheduler.quiet:
                 self.models.pop(model_id, None)
-            self.scheduler.forget(model_id)
+            self.scheduler.forget(model_id, lost(model_id))
         for sampler_id in session.samplers:
             self.samplers.pop(sampler_id, None)
 
@@ -176,6 +175,11 @@ class Service:
 
 def _base(folder: Path | None) -> BaseModel:
     return tiny() if folder is None else huggingface.load(folder)
+
+
+def lost(model_id: str) -> str:
+    """The sentence about a model that was evicted, released or gone with its engine."""
+    return f"model_lost: {model_id} does not live any more"
 
 
 def accepted(request_id: str, model_id: str | None = None) -> Response:

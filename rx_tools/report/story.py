@@ -102,9 +102,11 @@ def scored_words(data: Mapping[str, Any]) -> str:
 
 def restored_words(data: Mapping[str, Any]) -> str:
     """A restore, and what it cost."""
+    gone = len(as_list(data.get("refused")))
     return (
         f"{data.get('arm')} restored to {data.get('step')} updates "
-        f"(restore {data.get('restore')}, {data.get('discarded')} updates discarded)"
+        f"(restore {data.get('restore')}, {data.get('discarded')} updates discarded"
+        f"{f', {gone} later checkpoints refused' if gone else ''})"
     )
 
 

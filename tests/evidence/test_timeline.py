@@ -30,6 +30,11 @@ def restored(number, step, discarded):
     return arm("arm_restored", restore=number, step=step, discarded=discarded, uri="u")
 
 
+def restored_and_seen(number, step, discarded):
+    event, data = restored(number, step, discarded)
+    return event, {**data, "optimizer": {"actual": {"type": "adamw"}}}
+
+
 def checked(after):
     return arm("optimizer_checked", after_restore=after)
 
@@ -104,3 +109,9 @@ def test_batches_are_compared_step_by_step():
     assert history(*both, *other).batch_match([("a", "b")]) == 1.0
     assert history(*both, *other[:2]).batch_match([("a", "b")]) == 0.5
     assert history().batch_match([("a", "b")]) is None
+
+
+def test_a_restore_that_shows_its_optimizer_is_checked_by_its_own_line():
+    seen = history(START, update(0), restored_and_seen(1, 0, 1), restored(2, 0, 0), update(0))
+    assert seen.arm("a").checked(1)
+    assert not seen.arm("a").checked(2)

@@ -104,6 +104,14 @@ def test_an_unknown_future_is_410(ask):
     assert caught.value.code == 410
 
 
+def test_what_waited_for_a_model_that_is_gone_says_that_it_was_lost(ask, model):
+    late = ask("optim_step", {"model_id": model, "seq_id": 2, "adam_params": {}})["request_id"]
+    ask(f"sessions/{model.partition(':')[0]}/finish", {"reason": {"type": "success"}})
+    told = ask("retrieve_future", {"request_id": late})
+    assert told["category"] == "server"
+    assert told["error"].startswith("model_lost")
+
+
 def test_a_finished_session_takes_no_more(ask, model):
     session = model.partition(":")[0]
     ask(f"sessions/{session}/finish", {"reason": {"type": "success"}})

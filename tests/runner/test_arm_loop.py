@@ -110,8 +110,28 @@ def test_a_lost_model_costs_nothing_but_the_updates_since_the_checkpoint(
     assert [row["step"] for row in history.rows] == list(range(10))
     restored = events(tmp_path, "arm_restored")
     assert [entry["restore"] for entry in restored] == list(range(1, len(restored) + 1))
-    checks = events(tmp_path, "optimizer_checked")
-    assert {check["after_restore"] for check in checks} == set(range(len(restored) + 1))
+    assert {check["after_restore"] for check in events(tmp_path, "optimizer_checked")} == {0}
+    assert all(entry["optimizer"]["actual"]["type"] == "adamw" for entry in restored)
+
+
+@pytest.mark.parametrize(("lost", "step"), [({8}, 4), ({4, 8}, 0)])
+def test_a_checkpoint_that_the_service_lost_costs_the_updates_since_the_one_before(
+    tmp_path: Path, undisturbed: np.ndarray, lost: set[int], step: int
+) -> None:
+    breaks = Breaks(ModelLostError("410"), {10})
+
+    def lose(operation: str, model: MemoryModel) -> None:
+        if operation == "optim_step" and breaks.count == 9:
+            for uri in [f"memory://m0/run1-adamw-s0-r0-s{point}" for point in lost]:
+                del service.checkpoints[uri]
+        breaks(operation, model)
+
+    service = MemoryService(lose)
+    outcome = train_arm(make_job(), make_shop(tmp_path, service))
+    assert np.array_equal(final_table(service, outcome.uri), undisturbed)
+    (restored,) = events(tmp_path, "arm_restored")
+    assert restored["step"] == step
+    assert sorted(int(uri.rpartition("-s")[2]) for uri in restored["refused"]) == sorted(lost)
 
 
 @pytest.mark.parametrize("broken_at", [1, 3, 7])

@@ -1,5 +1,6 @@
 """What a failing or lying service does to an arm: borne exactly, or stopped before it counts."""
 
+import urllib.request
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -7,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from rx_tools.evidence.ledger import read_ledger
-from rx_tools.local.launcher import launch
+from rx_tools.local.launcher import Running, launch
 from rx_tools.runner.arms.arm import ArmJob, HygieneError
 from rx_tools.runner.arms.arm_loop import train_arm
+from rx_tools.runner.arms.events import Event, StepDone
 from rx_tools.runner.service import NotOfferedError, OptimizerConfig
 from rx_tools.runner.wire.capacity import CapacityBlockedError
 from rx_tools.runner.wire.tinker_service import TinkerService
@@ -108,6 +110,37 @@ def test_a_dropped_optimizer_is_seen_before_the_first_update(tmp_path: Path) -> 
     assert updates(tmp_path) == []
 
 
+def delete(running: Running, uri: str) -> None:
+    run, _, name = uri.removeprefix("tinker://").partition("/")
+    request = urllib.request.Request(
+        f"{running.base_url}/api/v1/training_runs/{run}/checkpoints/{name}",
+        headers={"x-api-key": running.api_key},
+        method="DELETE",
+    )
+    urllib.request.urlopen(request, timeout=10).close()
+
+
+def test_an_arm_whose_newest_checkpoint_was_deleted_goes_back_to_the_one_before(
+    tmp_path: Path, undisturbed: Ending
+) -> None:
+    def lose(event: Event) -> None:
+        if isinstance(event, StepDone) and event.step == 8:
+            saved = [line.data for line in shop.ledger.lines if line.event == "checkpoint_saved"]
+            delete(running, saved[-1]["uri"])
+
+    with launch(tmp_path / "store", faults=["model-lost-after:9"], model_names=["tiny"]) as running:
+        service = connect(running)
+        shop = make_shop(tmp_path, service, time=FakeTime(), tell=lose)
+        train_arm(make_job(), shop)
+        shop.ledger.close()
+        assert ending(tmp_path, service) == replace(undisturbed, restores=1)
+        service.close()
+    lines = read_ledger(tmp_path / "ledger.jsonl").lines
+    (restored,) = [line.data for line in lines if line.event == "arm_restored"]
+    assert restored["step"] == 4
+    assert [uri.rpartition("-")[2] for uri in restored["refused"]] == ["s8"]
+
+
 @pytest.mark.parametrize(
     ("fault", "job", "message"),
     [
@@ -121,8 +154,4 @@ def test_a_restore_that_comes_back_wrong_stops_before_the_next_update(
     with pytest.raises(HygieneError, match=message):
         train(tmp_path, [fault, "model-lost-after:6"], job)
     lines = read_ledger(tmp_path / "ledger.jsonl").lines
-    assert [line.event for line in lines][-3:] == [
-        "arm_restored",
-        "optimizer_checked",
-        "arm_stopped",
-    ]
+    assert [line.event for line in lines][-2:] == ["arm_restored", "arm_stopped"]

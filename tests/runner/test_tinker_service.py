@@ -180,6 +180,16 @@ def test_a_lost_model_is_recognized_while_an_answer_is_awaited(
         model.save_state("a").result()
 
 
+def test_a_failed_operation_of_a_lost_model_is_no_refusal(
+    stub: StubServer, service: TinkerService
+) -> None:
+    model = service.create(DIMUON)
+    lost = {"error": "model_lost: m does not live any more", "category": "server"}
+    stub.script["/api/v1/save_weights"] = lambda _: stub.promise(lost)
+    with pytest.raises(ModelLostError):
+        model.save_state("a").result()
+
+
 def test_a_closed_session_is_recognized_behind_the_silent_retries_of_the_sdk(
     stub: StubServer, service: TinkerService
 ) -> None:

@@ -70,10 +70,10 @@ def _attempt(job: ArmJob, shop: Workshop, history: ArmHistory) -> CheckpointUri:
     if last is not None and last.step == job.steps:
         return last.uri
     model = open_arm(job, shop, history)
-    restores = history.restores + (1 if history.must_restore else 0)
     try:
-        shop.tell(ArmOpened(job.name, history.resume_step, job.steps, restores))
-        return Pipeline(job, shop, model, history.resume_step, restores).run()
+        now = arm_history(shop.ledger.lines, job.name)
+        shop.tell(ArmOpened(job.name, now.resume_step, job.steps, now.restores))
+        return Pipeline(job, shop, model, now.resume_step, now.restores).run()
     finally:
         model.release()
 

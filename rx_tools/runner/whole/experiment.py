@@ -126,7 +126,7 @@ def publish_restores(bench: Workbench, arm: str) -> None:
     """What was restored, and what the server showed of the optimizer afterwards."""
     restores = restores_of(bench.ledger.lines, arm)
     if restores:
-        rows = [{"restored": dict(one), "observed": dict(seen)} for one, seen in restores]
+        rows = [dict(restore) for restore in restores]
         bench.run.put_evidence(names.restores_file(arm), pretty({"arm": arm, "restores": rows}))
 
 

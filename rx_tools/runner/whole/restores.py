@@ -29,19 +29,13 @@ def with_arm_restores(plan: Plan, entry: JsonObject, lines: Sequence[LedgerLine]
         return dict(entry)
     created = entry["optimizer_checks"][0]
     rate = configured_rate(plan, lines, str(entry["name"]))
-    checks = [restore_check(plan, rate, created, *restored) for restored in restores]
+    checks = [restore_check(plan, rate, created, restore) for restore in restores]
     return dict(entry) | {"restore_count": len(restores), "optimizer_checks": [created, *checks]}
 
 
-def restores_of(lines: Sequence[LedgerLine], arm: str) -> list[tuple[JsonObject, JsonObject]]:
-    """Each restore of the arm with the optimizer that was looked at after it, if it was."""
-    looked = {
-        data["after_restore"]: data
-        for data in events(lines, "optimizer_checked")
-        if data["arm"] == arm
-    }
-    restores = [data for data in events(lines, "arm_restored") if data["arm"] == arm]
-    return [(data, looked.get(data["restore"], {})) for data in restores]
+def restores_of(lines: Sequence[LedgerLine], arm: str) -> list[JsonObject]:
+    """Each restore of the arm, with what the server showed of the optimizer before it went on."""
+    return [data for data in events(lines, "arm_restored") if data["arm"] == arm]
 
 
 def configured_rate(plan: Plan, lines: Sequence[LedgerLine], name: str) -> float | None:
@@ -54,13 +48,14 @@ def configured_rate(plan: Plan, lines: Sequence[LedgerLine], name: str) -> float
 
 
 def restore_check(
-    plan: Plan, rate: float | None, created: JsonObject, restore: JsonObject, seen: JsonObject
+    plan: Plan, rate: float | None, created: JsonObject, restore: JsonObject
 ) -> dict[str, Any]:
     """What a server response shows of the optimizer before the update that follows a restore.
 
     A restore to the initialization holds no update: its optimizer is as new as at creation, and
     what was measured there stands.
     """
+    seen = as_object(restore.get("optimizer"))
     check = {
         "after_restore": restore["restore"],
         "before_next_update": bool(seen),

@@ -25,6 +25,9 @@ _INTERNALS = re.compile(r" (for|with status \d+ for) self\.request_id=.*")
 CAPACITY_PHRASE = "capacity exhausted"
 """A failed creation future says `trainer capacity exhausted` under HTTP 200."""
 
+LOST_PHRASE = "model_lost"
+"""What an operation answers that waited while its model was lost."""
+
 
 class Doing(StrEnum):
     """What was asked for; a 404 means something else for each."""
@@ -101,6 +104,8 @@ def _from_failed_future(message: str, category: str, doing: Doing) -> ServiceErr
     text = f"{doing}: {message}"
     if CAPACITY_PHRASE in message:
         return CapacityError(text)
+    if LOST_PHRASE in message:
+        return ModelLostError(text)
     if category != "user":
         return ServiceError(text)
     if doing in (Doing.CREATE, Doing.EXPORT):
