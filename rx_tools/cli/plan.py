@@ -21,8 +21,9 @@ from rx_tools.planning.discrimination import Advice, discrimination_advice
 from rx_tools.planning.names import experiment_name
 from rx_tools.planning.plan import Plan
 from rx_tools.planning.questions import answers_in
+from rx_tools.planning.secondary import Secondary, secondary_evaluations
 from rx_tools.report.plan import plan_lines
-from rx_tools.report.prospects import advice_lines, power_lines
+from rx_tools.report.prospects import advice_lines, power_lines, secondary_lines
 
 
 def command(
@@ -65,7 +66,8 @@ def command(
     rule = as_object(document.value).get("decision_rule")
     power = power_of(derivation.plan, rule, sd, effect) if sd is not None else ()
     advice = discrimination_advice(as_object(document.value))
-    show(derivation, Outlook(power, advice), format, quiet)
+    secondary = secondary_evaluations(as_object(document.value))
+    show(derivation, Outlook(power, secondary, advice), format, quiet)
     if derivation.blocking or derivation.unknown_answers:
         return ExitCode.UNVERIFIED
     if output:
@@ -78,6 +80,7 @@ class Outlook:
     """What the plan can be expected to say, and what the spec cannot tell apart."""
 
     power: Sequence[CriterionPower]
+    secondary: Sequence[Secondary]
     advice: Sequence[Advice]
 
 
@@ -105,9 +108,11 @@ def show(derivation: Derivation, outlook: Outlook, format: Format, quiet: bool) 
                 for q in derivation.questions
             ],
             "power": [asdict(one) for one in outlook.power],
+            "secondary": [asdict(one) for one in outlook.secondary],
             "advice": [asdict(one) for one in outlook.advice],
         }
         emit(json.dumps(body, indent=1))
         return
-    lines = [*plan_lines(derivation.plan), *power_lines(outlook.power, derivation.plan)]
+    lines = [*plan_lines(derivation.plan), *secondary_lines(outlook.secondary)]
+    lines += power_lines(outlook.power, derivation.plan)
     emit("\n".join([*lines, *advice_lines(outlook.advice)]))

@@ -43,7 +43,7 @@ Deviate = Annotated[
     list[str] | None,
     typer.Option(
         "--deviate",
-        help="A change that is declared before training: model=NAME or steps=N.",
+        help="A change that is declared before training: model=NAME, steps=N or secondary=none.",
     ),
 ]
 Probes = Annotated[

@@ -14,33 +14,42 @@ from rx_tools.errors import UsageError
 from rx_tools.model.json import JsonObject, as_list, as_object, as_text
 from rx_tools.model.names import Sha256
 from rx_tools.planning.rehearsal import deviation
+from rx_tools.planning.secondary import drop_secondaries, listed, secondary_evaluations
+
+NAMES = re.compile(r"(\S+) \(\d+ items\)")
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One asked-for change: `field` of the contract, and the value that takes effect."""
+    """One asked-for change: what is changed, and the value that takes effect."""
 
-    field: str
+    name: str
     effective: str
 
 
 def parse_changes(texts: Sequence[str]) -> tuple[Change, ...]:
-    """`model=NAME` and `steps=N`; one line for anything else."""
+    """`model=NAME`, `steps=N`, `secondary=none`; one line for anything else."""
     return tuple(parse_change(text) for text in texts)
 
 
 def parse_change(text: str) -> Change:
-    """One `field=value`."""
-    field, equals, value = text.partition("=")
-    if not equals or field not in APPLY or not value.strip():
+    """One `name=value`."""
+    name, equals, value = text.partition("=")
+    if not equals or name not in CHANGES or not value.strip():
         raise UsageError(
             f"{text!r} is no change that can be declared",
             where="--deviate",
-            hint=f"{' or '.join(f'{name}=…' for name in APPLY)}",
+            hint=f"{' or '.join(f'{name}=…' for name in CHANGES)}",
         )
-    if field == "steps" and not (value.isdecimal() and int(value) > 0):
+    if name == "steps" and not (value.isdecimal() and int(value) > 0):
         raise UsageError(f"{value!r} is no number of steps", where="--deviate")
-    return Change(field, value.strip())
+    if name == "secondary" and value != "none":
+        raise UsageError(
+            f"{value!r} is no choice of secondary evaluations",
+            where="--deviate",
+            hint="they are dropped together: secondary=none",
+        )
+    return Change(name, value.strip())
 
 
 def change_model(spec: dict[str, Any], value: str) -> str:
@@ -70,11 +79,25 @@ def change_steps(spec: dict[str, Any], value: str) -> str:
     return str(original)
 
 
-APPLY: Mapping[str, Callable[[dict[str, Any], str], str]] = {
-    "model": change_model,
-    "steps": change_steps,
+def change_secondary(spec: dict[str, Any], value: str) -> str:
+    """Drop every secondary evaluation; returns what was dropped."""
+    dropped = secondary_evaluations(spec)
+    if not dropped:
+        raise UsageError(
+            "the spec plans no secondary evaluation", where=f"--deviate secondary={value}"
+        )
+    drop_secondaries(spec)
+    return listed(dropped)
+
+
+CHANGES: Mapping[str, tuple[str, Callable[[dict[str, Any], str], str]]] = {
+    "model": ("model", change_model),
+    "steps": ("steps", change_steps),
+    "secondary": ("evaluator", change_secondary),
 }
-"""The changes that can be made for the user; every other one needs a spec of its own."""
+"""Name → the contract's field and how the spec is changed; any other change needs its own spec."""
+
+NO_SECONDARY = Change("secondary", "none")
 
 
 def deviated_spec(
@@ -83,15 +106,11 @@ def deviated_spec(
     """The derived spec, and one declared deviation for each change."""
     derived = copy.deepcopy(dict(spec))
     derived["derived_from"] = original
-    declared = [
-        deviation(
-            change.field,
-            APPLY[change.field](derived, change.effective),
-            change.effective,
-            "asked for before the run",
-        )
-        for change in changes
-    ]
+    declared = []
+    for change in changes:
+        field, apply = CHANGES[change.name]
+        before = apply(derived, change.effective)
+        declared.append(deviation(field, before, change.effective, "asked for before the run"))
     return derived, declared
 
 
@@ -115,5 +134,7 @@ def names(claim: str, entry: Mapping[str, str]) -> bool:
     original = re.escape(entry["original"])
     if entry["field"] == "steps":
         return re.search(rf"\b{original}[ -]steps?\b|\bsteps?[ _-]{original}\b", claim) is not None
+    if entry["field"] == "evaluator":
+        return any(found in claim.lower() for found in NAMES.findall(entry["original"].lower()))
     short = re.escape(entry["original"].rpartition("/")[2])
     return re.search(rf"\b(?:{original}|{short})\b", claim) is not None

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from rx_tools.checks.deciding.power_report import CriterionPower
 from rx_tools.planning.discrimination import Advice
 from rx_tools.planning.plan import Plan
+from rx_tools.planning.secondary import Secondary
 
 
 def power_lines(power: Sequence[CriterionPower], plan: Plan) -> list[str]:
@@ -30,6 +31,12 @@ def criterion_lines(one: CriterionPower) -> list[str]:
         f"  chance of a definitive verdict: margin {one.definitive_margin:.1%}, "
         f"band {one.definitive_band:.1%}",
     ]
+
+
+def secondary_lines(evaluations: Sequence[Secondary]) -> list[str]:
+    """What the spec plans beside its endpoint and no arm runs."""
+    found = [f"  {one}: declare with --deviate secondary=none" for one in evaluations]
+    return ["", "secondary evaluations, not run", *found] if found else []
 
 
 def advice_lines(advice: Sequence[Advice]) -> list[str]:

@@ -8,7 +8,8 @@ import pytest
 from rx_tools.errors import UsageError
 from rx_tools.planning.deviate import deviated_spec, parse_changes, still_tested
 
-SPEC = json.loads((Path(__file__).parents[1] / "fixtures" / "exp_9574bbb76e.spec.json").read_text())
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+SPEC = json.loads((FIXTURES / "exp_9574bbb76e.spec.json").read_text())
 
 
 def deviate(*texts):
@@ -43,7 +44,30 @@ def test_a_hypothesis_that_does_not_name_the_model_survives():
     assert still_tested(spec, declared)
 
 
-@pytest.mark.parametrize("text", ["objective=ppo", "model=", "steps=none", "steps=-1", "model"])
+def test_a_dropped_secondary_evaluation_leaves_the_hypothesis_alone():
+    spec = json.loads((FIXTURES / "exp_71911f0fb9.spec.json").read_text())
+    derived, declared = deviated_spec(spec, "d" * 64, parse_changes(["secondary=none"]))
+    assert "n_ifeval_secondary" not in derived["feasibility"]["effective_config"]
+    assert declared == [
+        {
+            "field": "evaluator",
+            "original": "ifeval (541 items)",
+            "effective": "none",
+            "reason": "asked for before the run",
+        }
+    ]
+    assert still_tested(spec, declared)
+    assert not still_tested(spec | {"hypothesis": "dimuon-lite follows IFEval better"}, declared)
+
+
+def test_a_secondary_evaluation_that_is_not_planned_cannot_be_dropped():
+    with pytest.raises(UsageError, match="plans no secondary"):
+        deviate("secondary=none")
+
+
+@pytest.mark.parametrize(
+    "text", ["secondary=ifeval", "objective=ppo", "model=", "steps=none", "steps=-1", "model"]
+)
 def test_anything_else_is_refused(text):
     with pytest.raises(UsageError):
         parse_changes([text])

@@ -101,7 +101,8 @@ def downsizing(
         Downsizing(
             "drop every secondary evaluation",
             0.0,
-            "nothing that decides; no secondary evaluation is part of the timed schedule",
+            "nothing that decides; none is part of the timed schedule, --deviate secondary=none "
+            "declares it",
         )
     ]
     for grid in plan.grids:

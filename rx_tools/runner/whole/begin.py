@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from rx_tools import __version__
@@ -131,11 +132,11 @@ def script(request: Request) -> str:
     """The command that runs this again; credentials come from the environment."""
     rehearse = " --rehearse" if request.stage else ""
     like = f" --like {request.like}" if request.like else ""
-    like += "".join(f" --deviate {one.field}={one.effective}" for one in request.changes)
+    like += "".join(f" --deviate {quote(f'{one.name}={one.effective}')}" for one in request.changes)
     return (
         "#!/bin/sh\n"
         "# Reads TINKER_BASE_URL, TINKER_API_KEY and the proxy tokens from the environment.\n"
-        f"rx run {request.spec.name}{rehearse}{like}\n"
+        f"rx run {quote(request.spec.name)}{rehearse}{like}\n"
     )
 
 

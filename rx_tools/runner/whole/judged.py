@@ -5,13 +5,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rx_tools.errors import UsageError
 from rx_tools.evidence.digest import sha256_of
 from rx_tools.evidence.run_dir import pretty
 from rx_tools.evidence.strict_json import read_document
 from rx_tools.model.json import as_object
 from rx_tools.model.names import Sha256
-from rx_tools.planning.deviate import Change, deviated_spec, still_tested
+from rx_tools.planning.deviate import NO_SECONDARY, Change, deviated_spec, still_tested
 from rx_tools.planning.rehearsal import Stage, derived_spec, deviations
+from rx_tools.planning.secondary import listed, secondary_evaluations
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,7 @@ def judged_spec(path: Path, changes: Sequence[Change], stage: Stage | None) -> J
     """Apply the asked-for changes, then the stage of a rehearsal; both declare what they did."""
     original = path.read_bytes()
     spec = dict(as_object(read_document(path).value))
+    changes = settled(spec, changes, rehearsal=stage is not None)
     derived, declared = deviated_spec(spec, sha256_of(original), changes)
     tested = still_tested(spec, declared)
     if stage is not None:
@@ -54,3 +57,19 @@ def judged_spec(path: Path, changes: Sequence[Change], stage: Stage | None) -> J
     if not declared:
         return JudgedSpec(spec, original, original, (), True)
     return JudgedSpec(derived, pretty(derived), original, tuple(declared), tested)
+
+
+def settled(
+    spec: Mapping[str, Any], changes: Sequence[Change], *, rehearsal: bool
+) -> Sequence[Change]:
+    """The changes with one about secondary evaluations; nobody leaves them out without a word."""
+    planned = secondary_evaluations(spec)
+    if not planned or NO_SECONDARY in changes:
+        return changes
+    if rehearsal:
+        return (*changes, NO_SECONDARY)
+    raise UsageError(
+        f"the spec plans a secondary evaluation that no arm runs: {listed(planned)}",
+        where="$.feasibility.effective_config",
+        hint="--deviate secondary=none declares before training that it is dropped",
+    )
