@@ -103,9 +103,8 @@ def missing(what: str, key: str) -> Problem:
     return Problem(Status.UNKNOWN, "RX351", f"{what} not recorded", f"{SECTION}.{key}")
 
 
-def plan_of(spec: Spec) -> dict[str, Any]:
-    """The nine figures that the projection depends on, as the spec plans them."""
-    raw = spec.raw
+def effective_config(raw: JsonObject) -> dict[str, Any]:
+    """The nine figures that the projection depends on, as a spec plans them."""
     dataset, evaluation = as_object(raw.get("dataset")), as_object(raw.get("eval"))
     return {
         "base_model": raw.get("base_model"),
@@ -122,7 +121,7 @@ def plan_of(spec: Spec) -> dict[str, Any]:
 
 def changed_keys(spec: Spec, config: JsonObject, effective: JsonObject) -> Iterator[Problem]:
     """Every planned figure must stand in the pilot's and in the effective configuration."""
-    for key, planned in plan_of(spec).items():
+    for key, planned in effective_config(spec.raw).items():
         agree = all(same(found.get(key), planned) for found in (config, effective) if found)
         if planned is not None and not agree:
             message = f"Re-projection required: {key} changed or was not recorded"

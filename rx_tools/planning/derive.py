@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rx_tools.checks.applicability import check_applicability
+from rx_tools.checks.feasibility import effective_config
 from rx_tools.checks.loss_record import requested_aggregation
 from rx_tools.errors import UnverifiedError
 from rx_tools.model.json import JsonObject, as_list, as_object, as_text, is_integer
@@ -149,19 +150,3 @@ def resolved(revision: object) -> str | None:
     """The revision, None when it is missing or says that it is unresolved."""
     text = as_text(revision).strip()
     return text if text and not text.upper().startswith(UNRESOLVED) else None
-
-
-def effective_config(spec: JsonObject) -> dict[str, Any]:
-    """The nine keys by which the exchange compares a pilot with the plan."""
-    dataset, evaluation = as_object(spec.get("dataset")), as_object(spec.get("eval"))
-    return {
-        "base_model": spec.get("base_model"),
-        "lora_rank": spec.get("lora_rank"),
-        "dataset": dataset.get("hf_path"),
-        "batch_size": spec.get("batch_size"),
-        "max_seq_len": spec.get("max_seq_len"),
-        "steps": spec.get("steps"),
-        "arms": len(as_list(spec.get("arms"))),
-        "n_examples": dataset.get("n_examples"),
-        "n_eval": evaluation.get("n_examples"),
-    }
