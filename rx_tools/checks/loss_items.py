@@ -49,11 +49,22 @@ class LossItems:
 
 def loss_items(record: Record, evidence: Evidence) -> LossItems:
     """The items of the retained predictions that the scores refer to; without any, of all."""
+    referred, others = predictions(record, evidence)
+    return evidence.once(read_items, referred or others)
+
+
+def other_items(record: Record, evidence: Evidence) -> LossItems:
+    """The items of the retained predictions that no score refers to: those of a search."""
+    return evidence.once(read_items, predictions(record, evidence)[1])
+
+
+def predictions(record: Record, evidence: Evidence) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The retained files of predictions: those that the scores refer to, and the others."""
     scores = as_list(record.section("evaluation").get("scores"))
     refs = {as_object(score).get("predictions_ref") for score in scores}
     retained = [name for name, file in evidence.items() if file.kind == "predictions"]
-    chosen = [name for name in retained if evidence[name].name in refs] or retained
-    return evidence.once(read_items, tuple(chosen))
+    referred = tuple(name for name in retained if evidence[name].name in refs)
+    return referred, tuple(name for name in retained if name not in referred)
 
 
 def read_items(evidence: Evidence, names: Iterable[str]) -> LossItems:

@@ -35,6 +35,7 @@ class ArmTimeline:
     surviving: int = 0
     batches: dict[int, Any] = field(default_factory=dict)
     rates: dict[int, Any] = field(default_factory=dict)
+    losses: dict[int, Any] = field(default_factory=dict)
     restores: list[Restore] = field(default_factory=list)
     checks: dict[Any, list[int]] = field(default_factory=lambda: defaultdict(list))
     checkpoints: dict[str, Any] = field(default_factory=dict)
@@ -183,6 +184,7 @@ def replay_update(arm: ArmTimeline, line: LedgerLine) -> None:
     expect(arm, line, "step", arm.surviving)
     arm.batches[arm.surviving] = line.data.get("batch_sha256")
     arm.rates[arm.surviving] = line.data.get("learning_rate")
+    arm.losses[arm.surviving] = line.data.get("train_nll")
     arm.updates.append((line.seq, step))
     arm.surviving += 1
 
@@ -200,6 +202,7 @@ def replay_restore(arm: ArmTimeline, line: LedgerLine) -> None:
         arm.surviving = step
         arm.batches = {key: value for key, value in arm.batches.items() if key < step}
         arm.rates = {key: value for key, value in arm.rates.items() if key < step}
+        arm.losses = {key: value for key, value in arm.losses.items() if key < step}
     else:
         reason = f"line {line.seq}: restored {step!r} updates of {arm.surviving}"
         arm.faults.append(reason)

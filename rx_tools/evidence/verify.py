@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from rx_tools.checks.validation import judge_all
 from rx_tools.errors import ExitCode, IntegrityError, RxError, UnverifiedError
 from rx_tools.evidence.claim import Claim, State, contradicted, exit_code, incomplete, verified
 from rx_tools.evidence.contents import evidence_kinds, json_object
@@ -24,6 +25,7 @@ from rx_tools.evidence.tree import open_tree
 from rx_tools.evidence.verify_cleared import verify_cleared
 from rx_tools.evidence.verify_execution import verify_execution
 from rx_tools.evidence.verify_feasibility import verify_feasibility
+from rx_tools.evidence.verify_figures import verify_figures, verify_summary
 from rx_tools.evidence.verify_files import (
     verify_attachments,
     verify_description,
@@ -42,10 +44,9 @@ from rx_tools.evidence.verify_ledger import (
 from rx_tools.evidence.verify_losses import verify_losses, verify_scores
 from rx_tools.evidence.verify_record import verify_record, verify_updates
 from rx_tools.evidence.verify_sources import verify_sources
-from rx_tools.model.json import as_text
-from rx_tools.model.names import Sha256
+from rx_tools.model.json import as_list, as_text
+from rx_tools.model.names import Gate, Sha256
 from rx_tools.model.record import Record
-from rx_tools.model.spec import Spec
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,7 @@ def expected_root(digest: Sha256, root: str) -> Claim:
 
 def document_claims(files: Files) -> Iterator[Claim]:
     """What the documents say about each other."""
-    run, plan = json_object(files, RUN), json_object(files, PLAN)
+    run, plan, spec = (json_object(files, name) for name in (RUN, PLAN, SPEC))
     record = Record.of(json_object(files, RECORD))
     yield from verify_shapes(files)
     yield from verify_description(files)
@@ -134,11 +135,15 @@ def document_claims(files: Files) -> Iterator[Claim]:
     yield from verify_cleared(history, record)
     yield from verify_record(record, plan, history)
     yield from verify_sources(files, record)
-    yield from verify_feasibility(record, plan, json_object(files, SPEC))
+    yield from verify_feasibility(record, plan, spec)
     updates = sorted((p for p in files if p.startswith(f"{UPDATES}/")), key=update_number)
     yield from verify_updates([(path, json_object(files, path)) for path in updates])
     evidence = retained(files, record)
     yield from verify_losses(record, evidence)
     yield from verify_scores(record, plan)
     yield from verify_execution(record, plan, history)
-    yield from verify_gates(Spec.of(json_object(files, SPEC)), record, evidence, history)
+    results = judge_all(spec, record, evidence)
+    criteria = as_list(results[Gate.DECISION].details.get("criteria"))
+    yield from verify_figures(record, evidence, history, criteria)
+    yield from verify_summary(record, plan, spec, history, criteria)
+    yield from verify_gates(results, record, history)

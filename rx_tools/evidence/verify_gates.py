@@ -1,10 +1,9 @@
 """The evidence level, gates: each judged again, and the decision taken again."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from rx_tools.checks.kinds import Kind
 from rx_tools.checks.shape import judge_shape
-from rx_tools.checks.validation import judge_all
 from rx_tools.evidence.claim import Claim, beyond, contradicted, incomplete, verified
 from rx_tools.evidence.contents import evidence_kinds, json_object
 from rx_tools.evidence.digest import Files
@@ -14,7 +13,6 @@ from rx_tools.model.evidence import Evidence, EvidenceFile, inline_evidence
 from rx_tools.model.names import Gate
 from rx_tools.model.record import Record
 from rx_tools.model.result import Level, Result, Status
-from rx_tools.model.spec import Spec
 
 KINDS = {RUN: Kind.RUN, SPEC: Kind.SPEC, PLAN: Kind.PLAN, RECORD: Kind.RECORD}
 CLAIMING = ("supported", "refuted")
@@ -34,11 +32,11 @@ def verify_shapes(files: Files) -> Iterator[Claim]:
 
 
 def verify_gates(
-    spec: Spec, record: Record, evidence: Evidence, history: Timeline
+    results: Mapping[Gate, Result], record: Record, history: Timeline
 ) -> Iterator[Claim]:
-    """Each gate from spec, record and evidence; the bundle's own statements are only compared."""
+    """Each gate as it was judged again; the bundle's own statements are only compared."""
     told = {str(data.get("gate")): data.get("status") for data in history.data("gate_judged")}
-    for gate, result in judge_all(spec, record, evidence).items():
+    for gate, result in results.items():
         secrets = [r.message for r in result.reasons if r.code == CREDENTIAL_CODE]
         yield from (contradicted("secrets", message) for message in secrets)
         yield gate_claim(gate, result, record, told.get(gate.value))

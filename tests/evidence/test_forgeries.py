@@ -514,6 +514,46 @@ FORGERIES = {
         story(lost_figure),
         "the figure metrics.arms.",
     ),
+    "an effect that is too large": (
+        set_in("metrics", "D_mean", value=0.5),
+        "record.json metrics: D_mean is stated as 0.5, derived is 0.019",
+    ),
+    "an interval that is too narrow": (
+        set_in("metrics", "D_ci_low", value=0.0194),
+        "record.json metrics: D_ci_low is stated as 0.0194, derived is 0.018",
+    ),
+    "an effect of a seed that its rows do not have": (
+        set_in("metrics", "D_seed1", value=0.5),
+        "record.json metrics: D_seed1 is stated as 0.5, derived is 0.019",
+    ),
+    "a base loss that is too high": (
+        set_in("metrics", "base_token_mean_nll", value=9.0),
+        "record.json metrics: base_token_mean_nll is stated as 9.0, derived is 7.657",
+    ),
+    "a figure of an arm that is too good": (
+        set_in("metrics", "arms", ARM, "token_mean_nll", value=1.0),
+        f"metrics.arms of {ARM}: token_mean_nll is stated as 1.0, derived is 7.628",
+    ),
+    "evidence of a loss that is too good": (
+        set_in("evidence", "per_arm_metrics", ARM, "token_mean_nll", value=1.0),
+        f"evidence.per_arm_metrics of {ARM}: token_mean_nll is stated as 1.0, derived is 7.628",
+    ),
+    "a training loss that the ledger does not have": (
+        set_in("evidence", "per_arm_metrics", ARM, "train_nll_last", value=1.0),
+        f"evidence.per_arm_metrics of {ARM}: train_nll_last is stated as 1.0, derived is 7.62",
+    ),
+    "more steps than were finished": (
+        set_in("evidence", "per_arm_metrics", ARM, "steps", value=120),
+        f"evidence.per_arm_metrics of {ARM}: steps is stated as 120, derived is 12",
+    ),
+    "a summary with another effect": (
+        set_in(
+            "summary",
+            value="4 arms of rx/tiny-qwen3 on rx/built-in-chats ran through rx and were scored on "
+            "24 held-out rows. The effect of primary is 0.5 with interval [0.4, 0.6].",
+        ),
+        "record.json summary: states the numbers ['4', '24', '0.5', '0.4', '0.6']",
+    ),
     "a file above the cap": (story(too_large), "caps: evidence/large.bin has 10.01 MiB"),
     "more files than the cap": (story(too_many), "caps: 0 + 84 evidence files are more than 64"),
     "a credential": (story(secret), "executed-command.sh: holds what looks like environment-line"),
@@ -526,6 +566,24 @@ def test_what_a_forged_bundle_says_is_contradicted(tmp_path, forgery):
     forge = Forge()
     change(forge)
     refused(forge.write(tmp_path / "bundle"), reason)
+
+
+@pytest.mark.parametrize("place", [("metrics",), ("evidence", "per_arm_metrics", ARM)])
+def test_a_figure_that_nothing_derives_is_not_verified(tmp_path, place):
+    forge = Forge()
+    target = forge.record
+    for step in place:
+        target = target[step]
+    target["accuracy"] = 0.99
+    found = verify(forge.reforge().write(tmp_path / "bundle"))
+    assert found.exit_code is ExitCode.UNVERIFIED
+    assert "nothing in the bundle derives accuracy" in [c.message for c in found.of(State.OPEN)]
+
+
+def test_a_reworded_summary_is_prose(tmp_path):
+    forge = Forge()
+    forge.record["summary"] = forge.record["summary"].replace("ran through rx", "were trained")
+    assert verify(forge.reforge().write(tmp_path / "bundle")).exit_code is ExitCode.OK
 
 
 def test_the_untouched_forge_is_the_true_bundle(tmp_path):

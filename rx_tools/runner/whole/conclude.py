@@ -6,6 +6,7 @@ from typing import Any
 
 from rx_tools.checks.deciding.circumstances import Circumstances
 from rx_tools.checks.deciding.decide import Decision, decide
+from rx_tools.checks.deciding.shown import criterion_entry
 from rx_tools.checks.validation import JUDGES
 from rx_tools.errors import IntegrityError
 from rx_tools.evidence.digest import sha256_file
@@ -17,6 +18,7 @@ from rx_tools.model.names import CheckpointUri, Gate, Sha256
 from rx_tools.model.record import Record
 from rx_tools.model.spec import Spec
 from rx_tools.planning import evidence_names as names
+from rx_tools.planning.figures import closing_summary, decision_figures
 from rx_tools.planning.plan import PlannedArm
 from rx_tools.runner.arms.score_rows import ScoredAs, jsonl, observation_rows
 from rx_tools.runner.arms.scoring import ItemScore, Scores
@@ -153,49 +155,14 @@ def gate_statuses(lines: Sequence[LedgerLine]) -> dict[str, str]:
 
 def outcome_of(bench: Workbench, decision: Decision) -> Outcome:
     """The record's ending. What was tested in place of the hypothesis keeps its own verdict."""
+    accepted = [str(data["gate"]) for data in events(bench.ledger.lines, "unverified_accepted")]
+    criteria = [criterion_entry(criterion) for criterion in decision.criteria]
     return Outcome(
         status="succeeded",
         verdict=decision.verdict,
         reason=decision.outcome_reason,
-        summary=summary(bench, decision),
-        figures=figures(decision),
+        summary=closing_summary(
+            bench.plan, bench.spec["base_model"], accepted, criteria, decision.outcome_reason
+        ),
+        figures=decision_figures(criteria),
     )
-
-
-def summary(bench: Workbench, decision: Decision) -> str:
-    """At most two plain sentences: what ran, and what it showed."""
-    plan = bench.plan
-    ran = (
-        f"{len(plan.arms)} arms of {bench.spec['base_model']} on {plan.data.hf_path} ran "
-        f"through rx and were scored on {plan.data.n_eval} held-out rows"
-        f"{accepted_words(bench)}."
-    )
-    if not decision.criteria:
-        return f"{ran} The outcome is {decision.outcome_reason}."
-    first = decision.criteria[0]
-    if first.low is None or first.high is None or first.mean is None:
-        return f"{ran} There is no interval: {decision.outcome_reason}."
-    interval = f"[{first.low:.6g}, {first.high:.6g}]"
-    return f"{ran} The effect of {first.id} is {first.mean:.6g} with interval {interval}."
-
-
-def accepted_words(bench: Workbench) -> str:
-    """Names the gates that were passed over by consent."""
-    gates = [str(data["gate"]) for data in events(bench.ledger.lines, "unverified_accepted")]
-    named = ", ".join(dict.fromkeys(gates))
-    return f", with {named} accepted unverified" if named else ""
-
-
-def figures(decision: Decision) -> dict[str, float]:
-    """The decision's numbers, unrounded, under names that say which criterion they belong to."""
-    found: dict[str, float | None] = {}
-    for criterion in decision.criteria:
-        prefix = "D" if len(decision.criteria) == 1 else criterion.id
-        found |= {
-            f"{prefix}_mean": criterion.mean,
-            f"{prefix}_sd": criterion.sd,
-            f"{prefix}_ci_low": criterion.low,
-            f"{prefix}_ci_high": criterion.high,
-        }
-        found |= {f"{prefix}_seed{seed}": value for seed, value in criterion.contrasts.items()}
-    return {name: value for name, value in found.items() if isinstance(value, float)}

@@ -4,7 +4,6 @@ Assembling twice gives the same record, so a resumed run goes on exactly where i
 update is kept; later ones only add.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +19,7 @@ from rx_tools.evidence.strict_json import read_document
 from rx_tools.model.json import JsonObject, as_list, as_object
 from rx_tools.model.names import ArmName
 from rx_tools.planning import evidence_names as names
+from rx_tools.planning.figures import BASE_FIGURE, arm_figures
 from rx_tools.runner.arms.resume import arm_history
 from rx_tools.runner.whole.clearance import events
 from rx_tools.runner.whole.restores import with_restores
@@ -108,7 +108,7 @@ def metrics(
     base = [data for data in events(lines, "arm_scored") if data["arm"] == names.BASE]
     figures: dict[str, Any] = {}
     if base:
-        figures["base_token_mean_nll"] = base[-1]["token_mean"]
+        figures[BASE_FIGURE] = base[-1]["token_mean"]
     figures |= dict(outcome.figures) if outcome else {}
     figures["arms"] = {arm: arm_metrics(lines, arm, data) for arm, data in finished.items()}
     return figures
@@ -118,16 +118,8 @@ def arm_metrics(lines: Sequence[LedgerLine], arm: str, scored: JsonObject) -> di
     """What the record says of one arm: its score, its updates and its rate."""
     updates = arm_history(lines, ArmName(arm)).rows
     finished = [data for data in events(lines, "arm_finished") if data["arm"] == arm]
-    figures = {
-        "token_mean_nll": scored["token_mean"],
-        "n_tokens": scored["n_tokens"],
-        "n_examples": scored["n_examples"],
-        "steps": finished[-1]["steps"],
-    }
-    losses = [row["train_nll"] for row in updates if isinstance(row.get("train_nll"), float)]
-    if losses and all(math.isfinite(loss) for loss in losses):
-        figures |= {"train_nll_first": losses[0], "train_nll_last": losses[-1]}
-    return figures
+    steps, losses = finished[-1]["steps"], [row.get("train_nll") for row in updates]
+    return arm_figures(scored, steps, losses)
 
 
 def evaluators(lines: Sequence[LedgerLine]) -> dict[str, Any]:
