@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,18 @@ ROW = 8192
 
 SAFE_EXPONENT = 400
 """Squares of values within 2^±400 are normal doubles, so nothing needs scaling."""
+
+SIGN_AND_MAGNITUDE = np.uint32(0x8FFFE000).view(np.int32)
+"""Where a float16 that was sign-extended and shifted by 13 bits has its own bits."""
+
+REBIAS = np.float32(2.0**112)
+"""2^(127 − 15), the ratio of the two formats' exponent biases."""
+
+SMALLEST_MOVED, SMALLEST_HALF = np.int32(1 << 13).view(np.float32), np.float32(2.0**-24)
+"""The smallest float16 before and after `REBIAS`; zero where subnormals are flushed."""
+
+BEYOND_HALF = np.float32(2.0**16)
+"""Where infinities and NaN of float16 end up; every finite one is smaller."""
 
 
 @dataclass(slots=True)
@@ -51,18 +62,22 @@ def scaled(values: Float64s, exponent: int) -> Float64s:
     return values if exponent == 0 else np.ldexp(values, -exponent)
 
 
-@cache
-def half_precision() -> NDArray[np.float32]:
-    """The float32 value of every float16 bit pattern."""
-    with np.errstate(invalid="ignore"):
-        return np.arange(1 << 16, dtype=np.uint16).view(np.float16).astype(np.float32)
-
-
 def unhalved(values: NDArray[Any]) -> NDArray[Any]:
-    """float16 values as float32, ten times faster than numpy converts them; others unchanged."""
+    """float16 values as float32, many times faster than numpy converts them; others unchanged.
+
+    The bits are moved to where float32 has them, and a power of two mends the exponent's bias.
+    """
     if values.dtype != np.float16:
         return values
-    return half_precision()[values.view(np.uint16)]
+    bits = values.view(np.int16).astype(np.int32)
+    bits <<= 13
+    bits &= SIGN_AND_MAGNITUDE
+    widened: NDArray[np.float32] = bits.view(np.float32)
+    keeps_subnormals = SMALLEST_MOVED * REBIAS == SMALLEST_HALF
+    widened *= REBIAS
+    if keeps_subnormals and widened.min() > -BEYOND_HALF and widened.max() < BEYOND_HALF:
+        return widened
+    return values.astype(np.float32)
 
 
 def inner(left: Float64s, right: Float64s) -> float:
