@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from rx_tools.evidence.ledger_line import LedgerLine
+from rx_tools.model.json import as_object
 from rx_tools.model.names import Sha256
 
 NEVER = 1 << 62
@@ -195,7 +196,7 @@ def replay_restore(arm: ArmTimeline, line: LedgerLine) -> None:
     expect(arm, line, "restore", len(arm.restores) + 1)
     number = line.data.get("restore")
     arm.restores.append(Restore(line.seq, number, step, line.data.get("uri")))
-    if isinstance(number, int) and isinstance(line.data.get("optimizer"), Mapping):
+    if isinstance(number, int) and as_object(line.data.get("optimizer")):
         arm.checks[number].append(line.seq)
     if isinstance(step, int) and 0 <= step <= arm.surviving:
         expect(arm, line, "discarded", arm.surviving - step)

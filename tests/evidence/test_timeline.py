@@ -111,6 +111,13 @@ def test_batches_are_compared_step_by_step():
     assert history().batch_match([("a", "b")]) is None
 
 
+@pytest.mark.parametrize("nothing", [{}, None, True, "adamw"])
+def test_a_restore_that_shows_nothing_of_its_optimizer_is_unchecked(nothing):
+    event, data = restored(1, 0, 1)
+    found = history(START, update(0), (event, {**data, "optimizer": nothing}), update(0))
+    assert not found.arm("a").checked(1)
+
+
 def test_a_restore_that_shows_its_optimizer_is_checked_by_its_own_line():
     seen = history(START, update(0), restored_and_seen(1, 0, 1), restored(2, 0, 0), update(0))
     assert seen.arm("a").checked(1)
