@@ -8,10 +8,11 @@ import typer
 
 from rx_tools import __version__
 from rx_tools.checks.applicability import COVERAGE, check_applicability
+from rx_tools.checks.kinds import Kind
 from rx_tools.cli.console import emit
 from rx_tools.cli.options import Debug, Format, FormatOption, Quiet
 from rx_tools.errors import ExitCode
-from rx_tools.evidence.strict_json import read_document
+from rx_tools.evidence.wanted import read_as
 from rx_tools.schemas.library import schema_id
 
 
@@ -25,7 +26,7 @@ def command(
 
     Example: rx applicability examples/dimuon-vs-adamw.spec.json
     """
-    document = read_document(spec).value
+    document = read_as(spec, Kind.SPEC).value
     answers = [check_applicability(document, gate) for gate in COVERAGE]
     if format is Format.JSON:
         body = {"schema": schema_id("applicability"), "rx_version": __version__, "gates": answers}

@@ -13,11 +13,13 @@ from rx_tools.checks.deciding.issues import Row
 from rx_tools.checks.deciding.rule import FrozenRule, read_rule
 from rx_tools.checks.deciding.source import Source
 from rx_tools.checks.decision import ABSENT, judged_gates, recompute, says_the_same
+from rx_tools.checks.kinds import Kind, kind_of
 from rx_tools.errors import DocumentError, ExitCode, IntegrityError, UnverifiedError, worst
 from rx_tools.evidence.observations import ObservationFile, read_observation_file
 from rx_tools.evidence.retained import retained_evidence
 from rx_tools.evidence.run_dir import open_run_dir
 from rx_tools.evidence.strict_json import read_document
+from rx_tools.evidence.wanted import read_as
 from rx_tools.model.json import JsonObject, as_object
 from rx_tools.model.record import Record
 from rx_tools.model.spec import Spec
@@ -108,6 +110,10 @@ def from_rule(rule: Path, observations: Path) -> Answer:
     inner = as_object(document).get("decision_rule")
     if isinstance(inner, Mapping):
         document = inner
+    kind = kind_of(document)
+    if kind is not Kind.UNKNOWN:
+        hint = "--rule takes a decision_rule, or a document that holds one"
+        raise DocumentError(f"is a {kind}, not a decision rule", where=str(rule), hint=hint)
     file = read_observation_file(observations)
     rows, issues = source_of(file)
     decision = decide(document, rows, circumstances=Circumstances(source_issues=issues))
@@ -116,7 +122,7 @@ def from_rule(rule: Path, observations: Path) -> Answer:
 
 def plan_for(spec: Path, plan: Path) -> JsonObject:
     """The frozen plan of a spec; a document that is none, or another spec's, is refused."""
-    frozen = as_object(read_document(plan).value)
+    frozen = as_object(read_as(plan, Kind.PLAN).value)
     if not isinstance(frozen.get("readings"), Mapping):
         raise DocumentError(
             "is no plan: it freezes no readings",
@@ -132,7 +138,7 @@ def from_documents(
     spec: Path, observations: Path, record: Path | None, plan: Path | None, evidence: Path | None
 ) -> Answer:
     """A spec's rule over rows; with a record, under everything else that it states."""
-    view = Spec.of(read_document(spec).value)
+    view = Spec.of(read_as(spec, Kind.SPEC).value)
     frozen = plan_for(spec, plan) if plan else None
     file = read_observation_file(observations)
     rule = view.raw.get("decision_rule")
@@ -142,7 +148,7 @@ def from_documents(
         reading = frozen_readings(view, frozen or {})
         decision = decide(rule, rows, reading=reading, circumstances=given)
         return alone(answer_of(decision, rule, file_entry(file)))
-    document = as_object(read_document(record).value)
+    document = as_object(read_as(record, Kind.RECORD).value)
     return with_record(view, document, evidence, frozen, file)
 
 

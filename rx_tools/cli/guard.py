@@ -14,6 +14,13 @@ from rx_tools.errors import ExitCode, RxError
 
 P = ParamSpec("P")
 
+USAGE_HINTS = {
+    errno.ENOENT: "name a path that exists",
+    errno.EISDIR: "name a file, not a folder",
+    errno.ENOTDIR: "a part of this path is a file: name a folder",
+    errno.EEXIST: "choose another name",
+    errno.ENAMETOOLONG: "choose a shorter name",
+}
 DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EFBIG}
 
 
@@ -51,8 +58,9 @@ def describe(error: BaseException) -> tuple[ExitCode, str]:
             return ExitCode.INTERRUPTED, "interrupted; what was finished is saved"
         case OSError() if error.errno in DISK_ERRORS:
             return ExitCode.DISK, f"{error.filename or 'disk'}: {error.strerror}"
-        case FileNotFoundError() | IsADirectoryError() | NotADirectoryError() | FileExistsError():
-            return ExitCode.USAGE, f"{error.filename}: {error.strerror}"
+        case OSError() if error.errno in USAGE_HINTS:
+            hint = USAGE_HINTS[error.errno]
+            return ExitCode.USAGE, f"{error.filename}: {error.strerror} ({hint})"
         case OSError():
             return ExitCode.DISK, f"{error.filename or 'disk'}: {error.strerror or error}"
         case _:

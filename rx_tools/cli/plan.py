@@ -10,11 +10,13 @@ import typer
 
 from rx_tools import __version__
 from rx_tools.checks.deciding.power_report import CriterionPower, power_report
+from rx_tools.checks.kinds import Kind
 from rx_tools.cli.console import emit, say
 from rx_tools.cli.options import Debug, Format, FormatOption, Quiet
 from rx_tools.cli.output import check_new, write_new
 from rx_tools.errors import ExitCode
 from rx_tools.evidence.strict_json import read_document
+from rx_tools.evidence.wanted import read_as
 from rx_tools.model.json import as_object
 from rx_tools.planning.derive import Derivation, derive
 from rx_tools.planning.discrimination import Advice, discrimination_advice
@@ -55,7 +57,7 @@ def command(
     """
     if output:
         check_new(output)
-    document = read_document(spec)
+    document = read_as(spec, Kind.SPEC)
     given = answers_in(read_document(answers).value, str(answers)) if answers else {}
     derivation = derive(
         as_object(document.value),

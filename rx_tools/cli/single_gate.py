@@ -45,12 +45,13 @@ def gate_command(module: str, gate: str, manual: str) -> Callable[..., ExitCode]
 def judged(module: str, spec: Path, record: Path, evidence: Path | None) -> Result:
     """The answer of one judge to the documents in two files and the files in a folder."""
     from rx_tools.checks.catalogue import judge_of
+    from rx_tools.checks.kinds import Kind
     from rx_tools.evidence.retained import retained_evidence
-    from rx_tools.evidence.strict_json import read_document
+    from rx_tools.evidence.wanted import read_as
     from rx_tools.model.record import Record
     from rx_tools.model.spec import Spec
 
-    plan, update = read_document(spec).value, read_document(record).value
+    plan, update = read_as(spec, Kind.SPEC).value, read_as(record, Kind.RECORD).value
     kept = retained_evidence(update, evidence)
     return judge_of(module)(Spec.of(plan), Record.of(update), kept)
 

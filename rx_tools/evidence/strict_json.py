@@ -149,7 +149,9 @@ def parse_document(data: bytes, name: str) -> Document:
     except json.JSONDecodeError as error:
         explain_depth(text, name)
         place = line_and_column(text, error.pos)
-        raise UnreadableError("RX005", f"not JSON: {error.msg}", name=name, place=place) from None
+        hint = "one document a file" if error.msg == "Extra data" else ""
+        what = f"not JSON: {error.msg}"
+        raise UnreadableError("RX005", what, name=name, place=place, hint=hint) from None
     except (_RefusedError, RecursionError):
         explain(text, name)
     if deeper_than(value, DEPTH_LIMIT) or has_lone_surrogate(text, value):
@@ -168,7 +170,8 @@ def decode(data: bytes, name: str) -> str:
         before = data[: error.start].decode("utf-8")
         place = line_and_column(before, len(before))
         what = f"invalid UTF-8: byte 0x{data[error.start]:02x}"
-        raise UnreadableError("RX001", what, name=name, place=place) from None
+        hint = "save the file as UTF-8"
+        raise UnreadableError("RX001", what, name=name, place=place, hint=hint) from None
 
 
 def line_and_column(text: str, offset: int) -> tuple[int, int]:

@@ -90,7 +90,7 @@ def test_the_frozen_reading_decides_and_the_exit_code_may_say_so(
 @pytest.mark.parametrize(
     ("document", "code", "says"),
     [
-        (None, 1, "is no plan: it freezes no readings"),
+        (None, 1, "is a spec, not a plan"),
         ({"readings": ["band"]}, 1, "is no plan: it freezes no readings"),
         ({"readings": {}, "spec_sha256": "0" * 64}, 4, "was frozen for another spec"),
     ],

@@ -9,11 +9,12 @@ from shlex import quote
 from typing import Any
 
 from rx_tools import __version__
+from rx_tools.checks.kinds import Kind
 from rx_tools.errors import IntegrityError
 from rx_tools.evidence.digest import sha256_of
 from rx_tools.evidence.ledger import Clock, Ledger
 from rx_tools.evidence.run_dir import RunDir, create_run_dir, pretty
-from rx_tools.evidence.strict_json import read_document
+from rx_tools.evidence.wanted import read_as
 from rx_tools.model.json import as_object
 from rx_tools.model.names import Sha256
 from rx_tools.planning import evidence_names as names
@@ -99,7 +100,7 @@ def handed_in(path: Path | None, digests: tuple[Sha256, ...]) -> Plan | None:
     """The plan of `--plan`; one that was made for another spec is refused."""
     if path is None:
         return None
-    document = as_object(read_document(path).value)
+    document = as_object(read_as(path, Kind.PLAN).value)
     problems = [] if document.get("schema") == PLAN_SCHEMA else [f"is no {PLAN_SCHEMA}"]
     if problems or document.get("spec_sha256") not in digests:
         raise IntegrityError(

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rx_tools.checks.kinds import Kind
 from rx_tools.errors import UsageError
 from rx_tools.evidence.digest import sha256_of
 from rx_tools.evidence.run_dir import pretty
-from rx_tools.evidence.strict_json import read_document
+from rx_tools.evidence.wanted import read_as
 from rx_tools.model.json import as_object
 from rx_tools.model.names import Sha256
 from rx_tools.planning.deviate import NO_SECONDARY, Change, deviated_spec, still_tested
@@ -46,8 +47,8 @@ class JudgedSpec:
 
 def judged_spec(path: Path, changes: Sequence[Change], stage: Stage | None) -> JudgedSpec:
     """Apply the asked-for changes, then the stage of a rehearsal; both declare what they did."""
-    original = path.read_bytes()
-    spec = dict(as_object(read_document(path).value))
+    document = read_as(path, Kind.SPEC)
+    original, spec = document.text.encode(), dict(as_object(document.value))
     changes = settled(spec, changes, rehearsal=stage is not None)
     derived, declared = deviated_spec(spec, sha256_of(original), changes)
     tested = still_tested(spec, declared)
