@@ -132,7 +132,7 @@ def document_claims(files: Files) -> Iterator[Claim]:
     yield from verify_run(history, run, record)
     yield verify_plan(history, files, plan)
     yield from verify_order(history, plan)
-    yield from verify_cleared(history, record)
+    yield from verify_cleared(files, history, record)
     yield from verify_record(record, plan, history)
     yield from verify_sources(files, record)
     yield from verify_feasibility(record, plan, spec)

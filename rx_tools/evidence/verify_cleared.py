@@ -4,7 +4,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from rx_tools.evidence.claim import Claim, contradicted, verified
-from rx_tools.evidence.layout import RECORD
+from rx_tools.evidence.contents import json_object
+from rx_tools.evidence.digest import Files
+from rx_tools.evidence.layout import PLAN, RECORD, RUN, SPEC, in_evidence
 from rx_tools.evidence.ledger_line import LedgerLine
 from rx_tools.evidence.timeline import Timeline
 from rx_tools.model.json import JsonObject, as_list, as_object
@@ -18,9 +20,10 @@ BEFORE_TRAINING = (Gate.CORRECTNESS, Gate.RESTORATION, Gate.ACTIVATION, Gate.FEA
 CLAIMING = ("supported", "refuted")
 
 
-def verify_cleared(history: Timeline, record: Record) -> Iterator[Claim]:
+def verify_cleared(files: Files, history: Timeline, record: Record) -> Iterator[Claim]:
     """Clearances came from open gates, were issued to who spent them, and scores from scoring."""
     wrong = [
+        *document_faults(files, history),
         *clearance_faults(history),
         *spending_faults(history),
         *score_faults(history, record),
@@ -30,6 +33,35 @@ def verify_cleared(history: Timeline, record: Record) -> Iterator[Claim]:
     if not wrong:
         spent = len(history.data("clearance_spent"))
         yield verified("clearances", f"{spent} were spent by arms that open gates had cleared")
+
+
+def document_faults(files: Files, history: Timeline) -> Iterator[Claim]:
+    """Each clearance says what the ledger says of it, and binds the files of this bundle."""
+    run = json_object(files, RUN).get("run_id")
+    bound = {"run_id": run, "spec_sha256": files.sha256(SPEC), "plan_sha256": files.sha256(PLAN)}
+    for line in history.events.get("clearance_issued", ()):
+        number = line.data.get("clearance")
+        path = f"clearance-{number}.json"
+        if path not in files:
+            continue
+        clearance = json_object(files, path)
+        binding = as_object(clearance.get("binding"))
+        told = {"number": number, "arms": line.data.get("arms")}
+        gates = statuses_before(history, line.seq)
+        yield from differing(path, clearance, told)
+        yield from differing(f"{path} gates", as_object(clearance.get("gates")), gates)
+        yield from differing(f"{path} binding", binding, bound)
+        for name, digest in as_object(binding.get("evidence")).items():
+            place = in_evidence(name)
+            if place not in files or files.sha256(place) != digest:
+                yield contradicted(path, f"binds a {name} that is not the one in the evidence")
+
+
+def differing(subject: str, stated: JsonObject, derived: JsonObject) -> Iterator[Claim]:
+    """Every member that is not stated as it is derived."""
+    for key, value in derived.items():
+        if stated.get(key) != value:
+            yield contradicted(subject, f"{key} is stated as {stated.get(key)!r}, not {value!r}")
 
 
 def clearance_faults(history: Timeline) -> Iterator[Claim]:

@@ -7,7 +7,17 @@ from rx_tools.checks.shape import judge_shape
 from rx_tools.evidence.claim import Claim, beyond, contradicted, incomplete, verified
 from rx_tools.evidence.contents import evidence_kinds, json_object
 from rx_tools.evidence.digest import Files
-from rx_tools.evidence.layout import EVIDENCE, LEDGER, PLAN, RECORD, RUN, SPEC, UPDATES, in_evidence
+from rx_tools.evidence.layout import (
+    CLEARANCE_NAME,
+    EVIDENCE,
+    LEDGER,
+    PLAN,
+    RECORD,
+    RUN,
+    SPEC,
+    UPDATES,
+    in_evidence,
+)
 from rx_tools.evidence.timeline import Timeline
 from rx_tools.model.evidence import Evidence, EvidenceFile, inline_evidence
 from rx_tools.model.names import Gate
@@ -21,14 +31,21 @@ CREDENTIAL_CODE = "RX386"
 
 def verify_shapes(files: Files) -> Iterator[Claim]:
     """Every document against its schema; what a schema does not know is no contradiction."""
-    updates = {path: Kind.RECORD for path in files if path.startswith(f"{UPDATES}/")}
-    for path, kind in {**KINDS, **updates}.items():
+    kinds = {**KINDS, **{path: numbered_kind(path) for path in files if numbered_kind(path)}}
+    for path, kind in kinds.items():
         findings = judge_shape(json_object(files, path), kind, kind)
         errors = [finding for finding in findings if finding.level is Level.ERROR]
         if errors:
             first = f"{errors[0].json_path}: {errors[0].message}"
             yield contradicted(path, f"{len(errors)} errors against its schema, first {first}")
-    yield verified("schemas", f"{len(KINDS) + len(updates)} documents were judged by theirs")
+    yield verified("schemas", f"{len(kinds)} documents were judged by theirs")
+
+
+def numbered_kind(path: str) -> str:
+    """The schema of an update or a clearance; empty for any other file."""
+    if path.startswith(f"{UPDATES}/"):
+        return Kind.RECORD
+    return Kind.CLEARANCE if CLEARANCE_NAME.fullmatch(path) else ""
 
 
 def verify_gates(

@@ -9,9 +9,10 @@ import pytest
 
 from rx_tools.errors import ExitCode
 from rx_tools.evidence.budget import MIB
+from rx_tools.evidence.canonical import document
 from rx_tools.evidence.claim import State
 from rx_tools.evidence.verify import verify
-from tests.evidence.forge import TRUE, Forge
+from tests.evidence.forge import TRUE, Forge, sha
 from tests.evidence.test_reject import ROOTS, refused
 
 ARM = "treatment_lr3e-4_seed0"
@@ -186,6 +187,18 @@ def too_many(forge):
         forge.files[f"evidence/n{number}.txt"] = b""
 
 
+def clearance(change):
+    """The clearance changed, and its digest in the ledger made to fit."""
+
+    def vector(forge):
+        body = json.loads(forge.files["clearance-1.json"])
+        change(body)
+        forge.files["clearance-1.json"] = document(body)
+        told(forge, "clearance_issued", sha256=sha(forge.files["clearance-1.json"]))
+
+    return story(vector)
+
+
 def secret(forge):
     forge.files["evidence/executed-command.sh"] += b"export TINKER_API_KEY=" + b"correct-horse\n"
 
@@ -307,6 +320,30 @@ FORGERIES = {
     "an arm without clearance": (
         dropped("clearance_spent", arm=ARM),
         f"{ARM}: started without having spent a clearance",
+    ),
+    "a clearance that breaks its schema": (
+        clearance(lambda c: c.update(accepted_unverified="none")),
+        "clearance-1.json: 1 errors against its schema, first $.accepted_unverified",
+    ),
+    "a clearance with a number of its own": (
+        clearance(lambda c: c.update(number=2)),
+        "clearance-1.json: number is stated as 2, not 1",
+    ),
+    "a clearance that adds an arm": (
+        clearance(lambda c: c["arms"].append("another")),
+        "clearance-1.json: arms is stated as [",
+    ),
+    "a clearance of another plan": (
+        clearance(lambda c: c["binding"].update(plan_sha256="0" * 64)),
+        "clearance-1.json binding: plan_sha256 is stated as '000",
+    ),
+    "a clearance of a gate that was judged otherwise": (
+        clearance(lambda c: c["gates"].update(correctness_preflight="passed")),
+        "clearance-1.json gates: correctness_preflight is stated as 'passed', not 'not_applicable'",
+    ),
+    "a clearance from other evidence": (
+        clearance(lambda c: c["binding"]["evidence"].update({"preflight-service.json": "0" * 64})),
+        "clearance-1.json: binds a preflight-service.json that is not the one in the evidence",
     ),
     "a clearance that came too late": (
         to_the_end("clearance_issued"),
@@ -597,8 +634,9 @@ def test_a_forgery_without_contradiction_is_caught_by_the_root_digest_only(tmp_p
     forge = Forge()
     for line in forge.lines:
         line["run"] = line["run"].replace("868a4000", "00000000")
-    for path in ("run.json",):
+    for path in ("run.json", "clearance-1.json"):
         forge.files[path] = forge.files[path].replace(b"868a4000", b"00000000")
+    told(forge, "clearance_issued", sha256=sha(forge.files["clearance-1.json"]))
     forge.reforge()
     place = forge.write(tmp_path / "bundle")
     refused(place, "root digest", root=ROOTS["rehearsal-0.1"])
