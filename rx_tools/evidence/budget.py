@@ -1,6 +1,6 @@
 """The caps of a run's evidence: 10 MiB a file, 64 files, 40 MiB a run (contract §11)."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +10,8 @@ MIB = 1 << 20
 MAX_FILE = 10 * MIB
 MAX_FILES = 64
 MAX_TOTAL = 40 * MIB
-HINT = "split it, or hand it in by an HTTPS /attachments/ URL with its SHA-256"
+ELSEWHERE = "hand the file in by an HTTPS /attachments/ URL with its SHA-256"
+HINT = f"score fewer items, or {ELSEWHERE}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,33 +54,11 @@ def require_room(budget: Budget, planned: Mapping[str, int]) -> Budget:
     after = Budget(budget.files + len(planned), budget.total + sum(planned.values()))
     if not after.files <= MAX_FILES:
         sentence = f"{budget.files} + {len(planned)} evidence files are more than {MAX_FILES}"
-        raise DocumentError(sentence, hint="publish fewer, larger files")
+        raise DocumentError(sentence, hint="every arm needs two: run fewer arms")
     if not after.total <= MAX_TOTAL:
         sum_text = f"{in_mib(budget.total)} + {in_mib(sum(planned.values()))} MiB"
         raise DocumentError(f"{sum_text} of evidence are more than {in_mib(MAX_TOTAL)}", hint=HINT)
     return after
-
-
-def parts_of(name: str, lines: Iterable[bytes], cap: int = MAX_FILE) -> Iterator[tuple[str, bytes]]:
-    """Split a JSONL file between lines into parts of at most `cap` bytes, named by number.
-
-    A file that fits keeps its name. Raises `DocumentError` for a single line above the cap.
-    """
-    groups: list[list[bytes]] = [[]]
-    size = 0
-    for line in lines:
-        if not len(line) <= cap:
-            reason = f"one line of {name} has {in_mib(len(line))} MiB, the cap is {in_mib(cap)}"
-            raise DocumentError(reason, hint=HINT)
-        if size + len(line) > cap:
-            groups.append([])
-            size = 0
-        groups[-1].append(line)
-        size += len(line)
-    stem, dot, ending = name.rpartition(".")
-    for number, group in enumerate(groups, 1):
-        part = name if len(groups) == 1 else f"{stem or ending}.part-{number:02d}{dot}{ending}"
-        yield part, b"".join(group)
 
 
 def in_mib(size: int) -> str:

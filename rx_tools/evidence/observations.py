@@ -2,9 +2,8 @@
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 
 from rx_tools.checks.deciding.issues import Issue
@@ -63,23 +62,6 @@ def cross_check(arm: str, values: Sequence[float], token_mean: float) -> None:
         )
 
 
-def shard(values: Mapping[str, float], shards: int) -> dict[str, float]:
-    """Fewer rows with the same plain mean: consecutive items summed into `shard:0001` …
-
-    A shard's value is its items' sum times shards / items, so shards of unequal size serve too. The
-    shards' names are then the evaluator's items, in every arm alike.
-    """
-    names = list(values)
-    if not 1 <= shards <= len(names):
-        raise DocumentError(f"{len(names)} items cannot make {shards} shards")
-    bounds = [round(index * len(names) / shards) for index in range(shards + 1)]
-    return {
-        f"shard:{index + 1:04d}": math.fsum(values[name] for name in names[start:stop])
-        * (shards / len(names))
-        for index, (start, stop) in enumerate(pairwise(bounds))
-    }
-
-
 def within_limits(data: bytes, *, items: int, cells: int) -> bytes:
     """The rows' bytes, or a refusal that does the arithmetic.
 
@@ -93,5 +75,5 @@ def within_limits(data: bytes, *, items: int, cells: int) -> bytes:
     raise DocumentError(
         f"{items} items x {cells} cells x {per_row:.0f} bytes = {rows} rows, {len(data)} bytes; "
         f"at most {MAX_ROWS} rows and {MAX_BYTES} bytes are allowed",
-        hint=f"score at most {fitting} items, or sum them into {fitting} shards",
+        hint=f"score at most {fitting} items",
     )

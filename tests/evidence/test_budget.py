@@ -3,7 +3,7 @@
 import pytest
 
 from rx_tools.errors import DocumentError
-from rx_tools.evidence.budget import MIB, Budget, budget_of, parts_of, require_room
+from rx_tools.evidence.budget import MIB, Budget, budget_of, require_room
 from rx_tools.evidence.publish import publish
 
 
@@ -31,14 +31,3 @@ def test_publishing_refuses_what_breaks_a_cap(tmp_path):
         publish(folder, "one-more", b"")
     assert publish(folder, "n5", b"").size == 0
     assert budget_of(folder).files == 64
-
-
-def test_rows_are_split_between_lines():
-    rows = [b"%04d\n" % number for number in range(10)]
-    parts = dict(parts_of("rows.jsonl", rows, cap=22))
-    assert list(parts) == ["rows.part-01.jsonl", "rows.part-02.jsonl", "rows.part-03.jsonl"]
-    assert b"".join(parts.values()) == b"".join(rows)
-    assert all(len(part) <= 22 for part in parts.values())
-    assert dict(parts_of("rows.jsonl", rows)) == {"rows.jsonl": b"".join(rows)}
-    with pytest.raises(DocumentError, match="one line of rows"):
-        list(parts_of("rows.jsonl", [b"x" * 30], cap=22))

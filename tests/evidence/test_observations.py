@@ -4,15 +4,12 @@ import os
 import threading
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from rx_tools.checks.deciding.observation_rows import MAX_BYTES
 from rx_tools.errors import DocumentError, IntegrityError
 from rx_tools.evidence.observations import (
     cross_check,
     read_observation_file,
-    shard,
     within_limits,
 )
 
@@ -24,22 +21,6 @@ def test_a_mean_off_by_more_than_1e_12_is_caught():
         cross_check("a", values, 37 / 25 * (1 + 3e-12))
     with pytest.raises(IntegrityError):
         cross_check("a", [], math.nan)
-
-
-@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30), st.data())
-def test_shards_have_the_same_plain_mean(values, data):
-    shards = data.draw(st.integers(1, len(values)))
-    named = {f"item:{index}": value for index, value in enumerate(values)}
-    fewer = shard(named, shards)
-    assert len(fewer) == shards
-    mean = math.fsum(values) / len(values)
-    assert math.fsum(fewer.values()) / shards == pytest.approx(mean, rel=1e-12, abs=1e-6)
-
-
-@pytest.mark.parametrize("shards", [0, 5])
-def test_impossible_shards(shards):
-    with pytest.raises(DocumentError):
-        shard(dict.fromkeys("abcd", 1.0), shards)
 
 
 def test_too_many_rows_are_refused_with_what_would_fit():

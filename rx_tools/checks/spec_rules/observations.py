@@ -6,8 +6,8 @@ rows; their bytes, for the shortest rows that the metric's name allows, at most 
 **Why.** Rows are written after training. A file above the limits is refused, and with it the
 verdict; 10 MiB is reached first, at about 50,000 typical rows.
 
-**Fix.** Evaluate fewer items, or sum consecutive items into shards: shards whose values are scaled
-by shards / items have the same plain mean, in every arm alike.
+**Fix.** Evaluate fewer items. A script of your own may also sum consecutive items, in every arm
+alike; sums scaled by their number / items have the same plain mean.
 
 **Source.** Exchange contract, section 9.
 """
