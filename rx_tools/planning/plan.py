@@ -12,6 +12,8 @@ from rx_tools.model.json import JsonObject
 from rx_tools.model.names import ArmName, Role, Sha256
 
 SCHEMA = "urn:rx:schema:plan:1"
+BESIDE = ("schema", "rx_version", "questions", "power", "secondary", "advice")
+"""What stands beside the plan in a document: its kind, and what `rx plan` prints with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +159,7 @@ class Plan:
     @classmethod
     def from_json(cls, document: JsonObject) -> "Plan":
         """The plan of a document that its schema has accepted."""
-        fields = {k: v for k, v in document.items() if k not in ("schema", "rx_version")}
+        fields = {k: v for k, v in document.items() if k not in BESIDE}
         return cls(
             **fields
             | {

@@ -22,6 +22,7 @@ from rx_tools.model.evidence import KINDS
 from rx_tools.model.record import OUTCOME_REASONS, VERDICTS, Record
 from rx_tools.model.spec import FEATURES, Arm, Budget, Dataset, EvalPlan, Spec
 from rx_tools.planning.plan import (
+    BESIDE,
     CorrectnessPath,
     DataPlan,
     EvaluationPlan,
@@ -229,7 +230,7 @@ def test_record_view_and_schema_do_not_drift():
 
 def test_plan_and_schema_do_not_drift():
     properties = schema("plan")["properties"]
-    assert fields(Plan) | {"schema", "rx_version"} == set(properties)
+    assert fields(Plan) | set(BESIDE) == set(properties)
     for view, body in (
         (PlannedArm, properties["arms"]["items"]),
         (Grid, properties["grids"]["items"]),
