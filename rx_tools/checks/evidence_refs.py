@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rx_tools.checks.grading import Problem, count, examine, is_text, sha256, text
+from rx_tools.model.depth import is_flat
 from rx_tools.model.evidence import Evidence
 from rx_tools.model.json import as_list, as_object, as_text
 from rx_tools.model.json_path import below, child
@@ -24,7 +25,6 @@ REFERENCES = {
 }
 HASHES = {"manifest_ref": "manifest_sha256"}
 URI = re.compile(r"[a-z][a-z0-9+.-]{1,20}://\S{1,2000}")
-NESTS = (dict, list)
 
 
 def reference_problems(record: Record, evidence: Evidence) -> Iterator[Problem]:
@@ -54,10 +54,9 @@ def references_in(value: Any, path: str) -> Iterator[tuple[str, Mapping[str, Any
             if key in REFERENCES and item is not None:
                 yield place, value, key
             yield from references_in(item, place)
-    elif isinstance(value, list):
+    elif isinstance(value, list) and not is_flat(value):
         for index, item in enumerate(value):
-            if isinstance(item, NESTS):
-                yield from references_in(item, child(path, index))
+            yield from references_in(item, child(path, index))
 
 
 def hash_problems(name: str, stated: str, evidence: Evidence, path: str) -> Iterator[Problem]:

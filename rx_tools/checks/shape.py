@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
+from rx_tools.model.depth import is_flat
 from rx_tools.model.json import as_list
 from rx_tools.model.json_path import below, child
 from rx_tools.model.result import Finding, Level
@@ -31,7 +32,6 @@ CODES: Mapping[str, str] = {
 }
 
 LONGEST_SHOWN = 60
-NESTS = (dict, list)
 
 
 @cache
@@ -135,10 +135,9 @@ def _unknown(value: object, node: Any, home: str, path: str, document: str) -> I
         node, home = resolve(node["$ref"], home)
     if isinstance(value, dict):
         yield from _unknown_in_object(value, node, home, path, document)
-    elif isinstance(value, list):
+    elif isinstance(value, list) and not is_flat(value):
         for index, item in enumerate(value):
-            if isinstance(item, NESTS):
-                yield from _unknown(item, node.get("items"), home, child(path, index), document)
+            yield from _unknown(item, node.get("items"), home, child(path, index), document)
     for branch in as_list(node.get("anyOf")):
         yield from _unknown(value, branch, home, path, document)
 

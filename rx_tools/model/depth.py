@@ -1,9 +1,10 @@
 """How deep a document may be nested, and what becomes of a deeper one."""
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Any, TypeAlias
 
 DEPTH_LIMIT = 64
+SCALARS = frozenset({str, int, float, bool, type(None)})
 Nest: TypeAlias = dict[str, Any] | list[Any]
 
 
@@ -17,12 +18,19 @@ def deeper_than(value: object, limit: int) -> bool:
     return bool(level)
 
 
-def nests(values: Iterable[object]) -> list[Nest]:
+def nests(values: Collection[object]) -> list[Nest]:
     """The objects and lists among the values."""
-    return [value for value in values if isinstance(value, (dict, list))]
+    if is_flat(values):
+        return []
+    return [value for value in values if isinstance(value, dict | list)]
 
 
-def inside(value: Nest) -> Iterable[object]:
+def is_flat(values: Collection[object]) -> bool:
+    """Whether there are only texts, numbers, booleans and nulls: quick for long lists of ids."""
+    return SCALARS.issuperset(map(type, values))
+
+
+def inside(value: Nest) -> Collection[object]:
     """The members of an object or the elements of a list."""
     return value.values() if isinstance(value, dict) else value
 
