@@ -1,14 +1,16 @@
 """`rx record DIR`: the run record as it stands, ready to hand in."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from rx_tools.checks.evidence_files import is_attachment
 from rx_tools.cli.console import emit
 from rx_tools.cli.options import Debug, RunDir
-from rx_tools.errors import ExitCode, IntegrityError, UnverifiedError
+from rx_tools.errors import ExitCode, IntegrityError, UnverifiedError, UsageError
 from rx_tools.evidence.digest import sha256_file
 from rx_tools.evidence.ledger import read_ledger
 from rx_tools.evidence.run_dir import RunDir as RunDirectory
@@ -22,6 +24,12 @@ def command(
     references: Annotated[
         bool, typer.Option("--references", help="Leave the evidence files' contents out.")
     ] = False,
+    attach: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--attach", help="NAME=URL: hand this file in by its HTTPS /attachments/ URL."
+        ),
+    ] = None,
     update: Annotated[
         int | None, typer.Option("--update", help="An earlier update by its number.")
     ] = None,
@@ -38,8 +46,24 @@ def command(
             "no record has been posted yet", where=str(run.path), hint="`rx preflight` comes first"
         )
     refuse_unannounced(run, run.record_paths()[-1 if update is None else update - 1])
-    emit(json.dumps(record if references else with_contents(run, record), indent=1))
+    attached = attachments(attach or ())
+    emit(json.dumps(record if references else with_contents(run, record, attached), indent=1))
     return ExitCode.OK
+
+
+def attachments(texts: Sequence[str]) -> dict[str, str]:
+    """File name → URL, of `NAME=URL` texts."""
+    attached = {}
+    for text in texts:
+        name, _, url = text.partition("=")
+        if not is_attachment(url):
+            raise UsageError(
+                f"{text!r} is not NAME=URL with an HTTPS /attachments/ URL",
+                where="--attach",
+                hint="no user info, query or fragment, and the file's name at its end",
+            )
+        attached[name] = url
+    return attached
 
 
 def refuse_unannounced(run: RunDirectory, path: Path) -> None:

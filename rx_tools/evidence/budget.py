@@ -10,8 +10,7 @@ MIB = 1 << 20
 MAX_FILE = 10 * MIB
 MAX_FILES = 64
 MAX_TOTAL = 40 * MIB
-ELSEWHERE = "hand the file in by an HTTPS /attachments/ URL with its SHA-256"
-HINT = f"score fewer items, or {ELSEWHERE}"
+HINT = "score fewer items, or run fewer arms"
 
 
 @dataclass(frozen=True, slots=True)

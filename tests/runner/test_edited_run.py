@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from rx_tools.errors import IntegrityError
+from rx_tools.cli.record import attachments
+from rx_tools.errors import IntegrityError, UsageError
 from rx_tools.evidence.digest import sha256_of
 from rx_tools.evidence.run_dir import RunDir
 from rx_tools.runner.whole.record import with_contents
@@ -24,6 +25,33 @@ def record():
 
 def test_the_contents_are_those_that_were_published(run):
     assert with_contents(run, record())["evidence"]["files"][0]["content"] == '{"a": 1}\n'
+
+
+def test_an_attached_file_goes_by_its_url_and_its_hash(run):
+    url = "https://files.example/attachments/rows.jsonl"
+    (entry,) = with_contents(run, record(), {"rows.jsonl": url})["evidence"]["files"]
+    assert entry == record()["evidence"]["files"][0] | {"source_url": url}
+
+
+def test_an_attachment_that_the_record_does_not_list_is_refused(run):
+    with pytest.raises(UsageError, match=r"no evidence file other\.jsonl"):
+        with_contents(run, record(), {"other.jsonl": "https://files.example/attachments/a"})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rows.jsonl",
+        "rows.jsonl=",
+        "rows.jsonl=http://files.example/attachments/rows.jsonl",
+        "rows.jsonl=https://files.example/rows.jsonl",
+        "rows.jsonl=https://user:key@files.example/attachments/rows.jsonl",
+        "rows.jsonl=https://files.example/attachments/rows.jsonl?signature=abc",
+    ],
+)
+def test_an_attachment_is_an_https_url_without_secrets(text):
+    with pytest.raises(UsageError, match="--attach"):
+        attachments([text])
 
 
 @pytest.mark.parametrize("content", [b'{"a": 2}\n', b"\xff\xfe", b""])

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from rx_tools.errors import DocumentError
-from rx_tools.evidence.budget import ELSEWHERE, Budget, budget_of, require_room
+from rx_tools.evidence.budget import Budget, budget_of, require_room
 from rx_tools.planning import evidence_names as names
 from rx_tools.planning.plan import Plan
 from rx_tools.runner.whole.workbench import Workbench
@@ -46,7 +46,7 @@ def room_for(plan: Plan, row: int, used: Budget, present: Collection[str]) -> Bu
         fitting = bisect_left(
             range(plan.data.n_eval), True, key=lambda n: not fits(used, missing(n + 1))
         )
-        fewer = f"score at most {fitting} of the {plan.data.n_eval} items, or {ELSEWHERE}"
+        fewer = f"score at most {fitting} of the {plan.data.n_eval} items"
         raise DocumentError(error.what, hint=fewer if fitting else error.hint) from error
 
 

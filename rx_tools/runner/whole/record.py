@@ -4,13 +4,14 @@ Assembling twice gives the same record, so a resumed run goes on exactly where i
 update is kept; later ones only add.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
+from types import MappingProxyType
 from typing import Any
 
-from rx_tools.errors import IntegrityError
+from rx_tools.errors import IntegrityError, UsageError
 from rx_tools.evidence.digest import read_file, sha256_file, sha256_of
 from rx_tools.evidence.ledger import Ledger, LedgerLine
 from rx_tools.evidence.publish import publish
@@ -227,14 +228,22 @@ def post(
     return record
 
 
-def with_contents(run: RunDir, record: JsonObject) -> dict[str, Any]:
-    """The record to hand in: every evidence file with its text, so that nothing is left behind."""
+def with_contents(
+    run: RunDir, record: JsonObject, attached: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, Any]:
+    """The record to hand in: every evidence file with its text, so that nothing is left behind.
+
+    A file that `attached` names goes by its URL and its SHA-256.
+    """
     section = dict(as_object(record.get("evidence")))
-    files = [
-        dict(entry) | {"content": content_of(run.evidence / str(entry["name"]), entry["sha256"])}
-        for entry in as_list(section.get("files"))
-    ]
-    return dict(record) | {"evidence": section | {"files": files}}
+    entries = [dict(entry) for entry in as_list(section.get("files"))]
+    if unknown := sorted(attached.keys() - {entry["name"] for entry in entries}):
+        raise UsageError(f"the record lists no evidence file {unknown[0]}", where="--attach")
+    for entry in entries:
+        content = content_of(run.evidence / str(entry["name"]), entry["sha256"])
+        url = attached.get(entry["name"])
+        entry.update({"content": content} if url is None else {"source_url": url})
+    return dict(record) | {"evidence": section | {"files": entries}}
 
 
 def content_of(path: Path, digest: str) -> str:
