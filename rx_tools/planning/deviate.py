@@ -29,7 +29,11 @@ class Change:
 
 def parse_changes(texts: Sequence[str]) -> tuple[Change, ...]:
     """`model=NAME`, `steps=N`, `secondary=none`; one line for anything else."""
-    return tuple(parse_change(text) for text in texts)
+    changes = tuple(parse_change(text) for text in texts)
+    names = [change.name for change in changes]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise UsageError(f"{twice[0]} is changed twice", where="--deviate", hint="say it once")
+    return changes
 
 
 def parse_change(text: str) -> Change:
