@@ -13,6 +13,7 @@ from rx_tools.evidence.ledger_line import LedgerLine
 from rx_tools.model.json import as_object
 from rx_tools.model.names import Sha256
 
+METRICS = ("step", "train_nll", "learning_rate", "batch_sha256", "tokens", "grad_norm")
 NEVER = 1 << 62
 """Later than every line: the position of what did not happen."""
 
@@ -29,14 +30,17 @@ class Restore:
 
 @dataclass(slots=True)
 class ArmTimeline:
-    """One arm. `updates` are (seq, step) of every acknowledged update, replayed ones included."""
+    """One arm. `updates` are (seq, step) of every acknowledged update, replayed ones included.
+
+    `rows[k]` is what the metrics say of step k.
+    """
 
     starts: list[int] = field(default_factory=list)
     updates: list[tuple[int, Any]] = field(default_factory=list)
     surviving: int = 0
     batches: dict[int, Any] = field(default_factory=dict)
     rates: dict[int, Any] = field(default_factory=dict)
-    losses: dict[int, Any] = field(default_factory=dict)
+    rows: list[dict[str, Any]] = field(default_factory=list)
     restores: list[Restore] = field(default_factory=list)
     checks: dict[Any, list[int]] = field(default_factory=lambda: defaultdict(list))
     checkpoints: dict[str, Any] = field(default_factory=dict)
@@ -185,9 +189,14 @@ def replay_update(arm: ArmTimeline, line: LedgerLine) -> None:
     expect(arm, line, "step", arm.surviving)
     arm.batches[arm.surviving] = line.data.get("batch_sha256")
     arm.rates[arm.surviving] = line.data.get("learning_rate")
-    arm.losses[arm.surviving] = line.data.get("train_nll")
+    arm.rows.append(metrics_row(line.data, line.time))
     arm.updates.append((line.seq, step))
     arm.surviving += 1
+
+
+def metrics_row(update: Mapping[str, Any], time: str) -> dict[str, Any]:
+    """What an arm's metrics file keeps of an acknowledged update."""
+    return {name: update[name] for name in METRICS if name in update} | {"time": time}
 
 
 def replay_restore(arm: ArmTimeline, line: LedgerLine) -> None:
@@ -203,7 +212,7 @@ def replay_restore(arm: ArmTimeline, line: LedgerLine) -> None:
         arm.surviving = step
         arm.batches = {key: value for key, value in arm.batches.items() if key < step}
         arm.rates = {key: value for key, value in arm.rates.items() if key < step}
-        arm.losses = {key: value for key, value in arm.losses.items() if key < step}
+        del arm.rows[step:]
     else:
         reason = f"line {line.seq}: restored {step!r} updates of {arm.surviving}"
         arm.faults.append(reason)

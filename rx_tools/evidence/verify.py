@@ -43,6 +43,7 @@ from rx_tools.evidence.verify_ledger import (
 )
 from rx_tools.evidence.verify_losses import verify_losses, verify_scores
 from rx_tools.evidence.verify_record import verify_record, verify_updates
+from rx_tools.evidence.verify_repeated import verify_repeated
 from rx_tools.evidence.verify_sources import verify_sources
 from rx_tools.model.json import as_list, as_text
 from rx_tools.model.names import Gate, Sha256
@@ -136,6 +137,7 @@ def document_claims(files: Files) -> Iterator[Claim]:
     yield from verify_record(record, plan, history)
     yield from verify_sources(files, record)
     yield from verify_feasibility(record, plan, spec)
+    yield from verify_repeated(files, plan, history)
     updates = sorted((p for p in files if p.startswith(f"{UPDATES}/")), key=update_number)
     yield from verify_updates([(path, json_object(files, path)) for path in updates])
     evidence = retained(files, record)

@@ -48,7 +48,7 @@ def derived_figures(arm: str, items: Mapping[str, ArmItems], history: Timeline) 
     told = history.arm(arm)
     if arm not in items or told.finished is None:
         return {}
-    losses = [told.losses[step] for step in sorted(told.losses)]
+    losses = [row.get("train_nll") for row in told.rows]
     return arm_figures(items[arm].sums, told.finished.data.get("steps"), losses)
 
 

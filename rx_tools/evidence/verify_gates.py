@@ -60,12 +60,13 @@ def verify_gates(
 
 
 def retained(files: Files, record: Record) -> Evidence:
-    """The evidence of a bundle, with the kinds that the record states."""
+    """The evidence of a bundle, with the kinds that the record states; first the frozen plan."""
     kinds = evidence_kinds(record)
     names = [path.partition("/")[2] for path in files if path.startswith(f"{EVIDENCE}/")]
     found = {name: evidence_file(files, in_evidence(name), kinds.get(name, "")) for name in names}
     inline = {name: file for name, file in inline_evidence(record.raw).items() if name not in found}
-    return Evidence({**inline, LEDGER: evidence_file(files, LEDGER, ""), **found})
+    fixed = {path: evidence_file(files, path, "") for path in (PLAN, LEDGER)}
+    return Evidence({**fixed, **inline, **found} | fixed)
 
 
 def evidence_file(files: Files, path: str, kind: str) -> EvidenceFile:

@@ -199,6 +199,17 @@ def clearance(change):
     return story(vector)
 
 
+def repeated(name, change):
+    """A document of the evidence changed."""
+
+    def vector(forge):
+        body = json.loads(forge.files[f"evidence/{name}"])
+        change(body)
+        forge.files[f"evidence/{name}"] = document(body)
+
+    return story(vector)
+
+
 def secret(forge):
     forge.files["evidence/executed-command.sh"] += b"export TINKER_API_KEY=" + b"correct-horse\n"
 
@@ -590,6 +601,32 @@ FORGERIES = {
             "24 held-out rows. The effect of primary is 0.5 with interval [0.4, 0.6].",
         ),
         "record.json summary: states the numbers ['4', '24', '0.5', '0.4', '0.6']",
+    ),
+    "another reading than the frozen one": (
+        repeated("effective-config.json", lambda c: c["plan"]["readings"].update(primary="margin")),
+        "evidence/effective-config.json: does not repeat plan.json",
+    ),
+    "a metric that the ledger does not have": (
+        rows(f"metrics-{ARM}.jsonl", lambda found: found[3].update(train_nll=1.0)),
+        f"metrics-{ARM}.jsonl: its rows are not the updates of {ARM} in ledger.jsonl",
+    ),
+    "a metric left out": (
+        rows(f"metrics-{ARM}.jsonl", lambda found: found.pop()),
+        f"metrics-{ARM}.jsonl: its rows are not the updates of {ARM} in ledger.jsonl",
+    ),
+    "an item less than the evaluator has": (
+        rows("items-confirmation.jsonl", lambda found: found.pop()),
+        "items-confirmation.jsonl: its items are not those of the frozen evaluator",
+    ),
+    "steps measured again that were not executed": (
+        repeated("activation-after-run.json", lambda c: c["executed_steps"].update({ARM: 13})),
+        f"activation-after-run.json: executed_steps of {ARM} is not what ledger.jsonl holds",
+    ),
+    "a rate measured again that was not executed": (
+        repeated(
+            "activation-after-run.json", lambda c: c["executed_learning_rate"].update({ARM: 1})
+        ),
+        f"executed_learning_rate of {ARM} is not what ledger.jsonl holds",
     ),
     "a file above the cap": (story(too_large), "caps: evidence/large.bin has 10.01 MiB"),
     "more files than the cap": (story(too_many), "caps: 0 + 84 evidence files are more than 64"),

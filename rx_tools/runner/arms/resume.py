@@ -1,11 +1,12 @@
 """Where an arm stands, read from the ledger alone: what counts is what was acknowledged."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from rx_tools.errors import IntegrityError
 from rx_tools.evidence.ledger import LedgerLine
+from rx_tools.evidence.timeline import metrics_row
 from rx_tools.model.names import ArmName, CheckpointUri, Sha256
 
 
@@ -80,7 +81,7 @@ def _replay(history: ArmHistory, line: LedgerLine) -> None:
             history.attempts += 1
         case "update_acknowledged":
             _expect(line, len(history.rows))
-            history.rows.append(_row(data, line.time))
+            history.rows.append(metrics_row(data, line.time))
         case "checkpoint_saved":
             _expect(line, len(history.rows))
             history.checkpoints.append(
@@ -115,11 +116,6 @@ def _expect_finished(line: LedgerLine, history: ArmHistory) -> None:
             "acknowledged",
             where=_where(line),
         )
-
-
-def _row(data: Mapping[str, Any], time: str) -> dict[str, Any]:
-    kept = ("step", "train_nll", "learning_rate", "batch_sha256", "tokens", "grad_norm")
-    return {name: data[name] for name in kept if name in data} | {"time": time}
 
 
 def _where(line: LedgerLine) -> str:

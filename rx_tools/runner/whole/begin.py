@@ -20,14 +20,13 @@ from rx_tools.model.names import Sha256
 from rx_tools.planning import evidence_names as names
 from rx_tools.planning.derive import derive, frozen
 from rx_tools.planning.deviate import Change
+from rx_tools.planning.effective import effective_document
 from rx_tools.planning.from_plan import answers_of
 from rx_tools.planning.names import experiment_name
 from rx_tools.planning.plan import SCHEMA as PLAN_SCHEMA
 from rx_tools.planning.plan import Plan
 from rx_tools.planning.rehearsal import ANSWERS, Stage
 from rx_tools.runner.whole.judged import JudgedSpec, judged_spec
-
-PLAN_FREE = {"schema", "rx_version"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +124,7 @@ def open_ledger(run: RunDir, ledger: Ledger, request: Request, judged: JudgedSpe
     ledger.append("plan_frozen", {"readings": dict(run.plan.readings)}, frozen_plan)
     ledger.append("deviations_declared", judged.declaration)
     run.put_evidence(names.SCRIPT, script(request).encode())
-    run.put_evidence(names.CONFIG, pretty(config(run)))
+    run.put_evidence(names.CONFIG, pretty(effective_document(run.plan.to_json())))
     run.put_evidence(names.REVISION, revision(request).encode())
 
 
@@ -139,13 +138,6 @@ def script(request: Request) -> str:
         "# Reads TINKER_BASE_URL, TINKER_API_KEY and the proxy tokens from the environment.\n"
         f"rx run {quote(request.spec.name)}{rehearse}{like}\n"
     )
-
-
-def config(run: RunDir) -> dict[str, Any]:
-    """The effective configuration: the nine keys and everything that the plan froze."""
-    plan = run.plan.to_json()
-    frozen_parts = {key: value for key, value in plan.items() if key not in PLAN_FREE}
-    return {"effective_config": dict(run.plan.effective_config), "plan": frozen_parts}
 
 
 def revision(request: Request) -> str:

@@ -1,0 +1,76 @@
+"""The evidence level, repetitions: files that say again what plan and ledger hold."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from rx_tools.evidence.claim import Claim, contradicted, verified
+from rx_tools.evidence.contents import json_object
+from rx_tools.evidence.digest import Files
+from rx_tools.evidence.layout import LEDGER, PLAN, in_evidence
+from rx_tools.evidence.timeline import Timeline
+from rx_tools.model.json import JsonObject, as_object
+from rx_tools.planning import evidence_names as names
+from rx_tools.planning.effective import effective_document
+
+DECODER = msgspec.json.Decoder(dict[str, Any])
+
+
+def verify_repeated(files: Files, plan: JsonObject, history: Timeline) -> Iterator[Claim]:
+    """Configuration, metrics, scored items and the schedule's second measurement."""
+    wrong = [
+        *config_faults(files, plan),
+        *metrics_faults(files, history),
+        *items_faults(files, history),
+        *schedule_faults(files, history),
+    ]
+    yield from wrong
+    if not wrong:
+        yield verified("repetitions", "the evidence repeats plan and ledger as they are")
+
+
+def config_faults(files: Files, plan: JsonObject) -> Iterator[Claim]:
+    """The effective configuration repeats the plan, from which readings and roles are taken."""
+    path = in_evidence(names.CONFIG)
+    if path in files and json_object(files, path) != effective_document(plan):
+        yield contradicted(path, f"does not repeat {PLAN}")
+
+
+def metrics_faults(files: Files, history: Timeline) -> Iterator[Claim]:
+    """Every finished arm's metrics are its surviving updates."""
+    for arm, told in history.arms.items():
+        path = in_evidence(names.metrics_file(arm))
+        if told.finished and path in files and rows_in(files, path) != told.rows:
+            yield contradicted(path, f"its rows are not the updates of {arm} in {LEDGER}")
+
+
+def items_faults(files: Files, history: Timeline) -> Iterator[Claim]:
+    """The lists of scored items are those of the frozen evaluators."""
+    for frozen in history.data("evaluator_frozen"):
+        path = in_evidence(names.items_file(str(frozen.get("items"))))
+        items = as_object(as_object(frozen.get("provenance")).get("items"))
+        if path in files and [row.get("item_id") for row in rows_in(files, path)] != items.get(
+            "ids"
+        ):
+            yield contradicted(path, "its items are not those of the frozen evaluator")
+
+
+def schedule_faults(files: Files, history: Timeline) -> Iterator[Claim]:
+    """What was measured again after the run: steps and first rates of every arm."""
+    path = in_evidence(names.AFTERWARDS)
+    stated = json_object(files, path) if path in files else {}
+    for arm, steps in as_object(stated.get("executed_steps")).items():
+        if steps != len(history.arm(arm).rows):
+            yield contradicted(path, f"executed_steps of {arm} is not what {LEDGER} holds")
+    for arm, rate in as_object(stated.get("executed_learning_rate")).items():
+        if rate not in [row.get("learning_rate") for row in history.arm(arm).rows[:1]]:
+            yield contradicted(path, f"executed_learning_rate of {arm} is not what {LEDGER} holds")
+
+
+def rows_in(files: Files, path: str) -> list[dict[str, Any]]:
+    """The rows of a file of evidence; none where it cannot be read."""
+    try:
+        return DECODER.decode_lines(files[path])
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return []
