@@ -22,6 +22,7 @@ from rx_tools.evidence.layout import (
 from rx_tools.evidence.ledger_reading import judge_ledger
 from rx_tools.evidence.timeline import timeline
 from rx_tools.evidence.tree import open_tree
+from rx_tools.evidence.verify_choice import verify_choice
 from rx_tools.evidence.verify_cleared import verify_cleared
 from rx_tools.evidence.verify_execution import verify_execution
 from rx_tools.evidence.verify_feasibility import verify_feasibility
@@ -143,6 +144,7 @@ def document_claims(files: Files) -> Iterator[Claim]:
     evidence = retained(files, record)
     yield from verify_losses(record, evidence)
     yield from verify_scores(record, plan)
+    yield from verify_choice(record, evidence, plan, history)
     yield from verify_execution(record, plan, history)
     results = judge_all(spec, record, evidence)
     criteria = as_list(results[Gate.DECISION].details.get("criteria"))

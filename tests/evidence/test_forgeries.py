@@ -684,6 +684,8 @@ def selection(forge):
     return forge.record["decision"]["selection"]
 
 
+SEARCHED = "predictions-lrsearch_adamw_1e-4_s0.jsonl"
+
 SELECTIONS = {
     "a selection frozen too late": (
         lambda f: f.move(f.at("selection_frozen"), len(f.lines) - 3),
@@ -696,6 +698,24 @@ SELECTIONS = {
     "another rate than the selected one": (
         lambda f: selection(f)["selected"].update(dict.fromkeys(selection(f)["selected"], 0.5)),
         "selection: the selected rates are not those of the ledger",
+    ),
+    "a rate that did not win its search": (
+        lambda f: [
+            selection(f)["selected"].update(baseline=0.0001),
+            told(f, "selection_frozen", selected=selection(f)["selected"]),
+        ],
+        "selection: the selected rate of baseline is stated as 0.0001, derived is 0.0002",
+    ),
+    "a search on other items": (
+        lambda f: f.put_rows(SEARCHED, [r for r in f.rows(SEARCHED) if "0" in r["item_id"][-4:]]),
+        "selection: lrsearch_adamw_1e-4_s0 was scored on other items than the search has",
+    ),
+    "a search whose losses nobody scored": (
+        lambda f: f.put_rows(
+            SEARCHED,
+            [r | {"prediction": {"n_tokens": 9, "nll_sum": 1.0}} for r in f.rows(SEARCHED)],
+        ),
+        "selection: the selected rate of baseline is stated as 0.0002, derived is 0.0001",
     ),
     "batches that differ between paired arms": (
         lambda f: [

@@ -14,13 +14,13 @@ from rx_tools.evidence.run_dir import pretty
 from rx_tools.model.names import ArmName, CheckpointUri
 from rx_tools.planning import evidence_names as names
 from rx_tools.planning.plan import PlannedArm
+from rx_tools.planning.selection import Choice, choose
 from rx_tools.runner.arms.arm import ArmJob, PairedBatches, Workshop
 from rx_tools.runner.arms.arm_loop import train_arm
 from rx_tools.runner.arms.parallel import side_by_side
 from rx_tools.runner.arms.recovery import recovered
 from rx_tools.runner.arms.resume import known_batches, steps_completed
 from rx_tools.runner.arms.score_arm import score_arm
-from rx_tools.runner.arms.selection import Choice, choose
 from rx_tools.runner.arms.stop import StopSignal
 from rx_tools.runner.preflight.measure import known_starts
 from rx_tools.runner.whole import clearance

@@ -7,7 +7,7 @@ import pytest
 from rx_tools.errors import UnverifiedError
 from rx_tools.model.names import ArmName, Role
 from rx_tools.planning.plan import Grid
-from rx_tools.runner.arms.selection import choose
+from rx_tools.planning.selection import choose
 
 RATES = (3e-5, 1e-4, 3e-4)
 
