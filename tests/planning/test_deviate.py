@@ -65,6 +65,11 @@ def test_a_secondary_evaluation_that_is_not_planned_cannot_be_dropped():
         deviate("secondary=none")
 
 
+def test_nothing_is_changed_twice():
+    with pytest.raises(UsageError, match="steps is changed twice"):
+        parse_changes(["steps=40", "model=a/b", "steps=30"])
+
+
 @pytest.mark.parametrize(
     "text", ["secondary=ifeval", "objective=ppo", "model=", "steps=none", "steps=-1", "model"]
 )
