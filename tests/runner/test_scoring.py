@@ -4,12 +4,15 @@ import hashlib
 import json
 import math
 from collections.abc import Sequence
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from rx_tools.model.names import CheckpointUri
 from rx_tools.numerics.loss_eval import check, report
 from rx_tools.runner.arms.arm import HygieneError
+from rx_tools.runner.arms.score_arm import load_final
 from rx_tools.runner.arms.score_rows import (
     ScoredAs,
     different_tokens,
@@ -18,7 +21,7 @@ from rx_tools.runner.arms.score_rows import (
     prediction_rows,
 )
 from rx_tools.runner.arms.scoring import output_digest, score_items
-from rx_tools.runner.service import Datum
+from rx_tools.runner.service import Datum, RefusedError
 from tests.runner.memory_service import MemoryModel, MemoryService
 from tests.runner.workshop import Batches, make_job
 
@@ -120,3 +123,13 @@ def test_items_that_differ_between_two_models_are_named(model: MemoryModel) -> N
     second = score_items(model, IDS[:-1], lambda a, b: (ITEMS[:3] + ITEMS[4:5] + ITEMS[4:])[a:b])
     assert different_tokens(first, first) == ()
     assert different_tokens(first, second) == ("item-3", "item-39")
+
+
+def test_a_final_checkpoint_that_is_gone_is_named_with_what_hangs_on_it() -> None:
+    service = MemoryService()
+    bench = SimpleNamespace(service=service, config=lambda arm, seeded: make_job().config)
+    uri = CheckpointUri("memory://m0/final")
+    with pytest.raises(RefusedError, match="no checkpoint") as caught:
+        load_final(bench, SimpleNamespace(name="adamw-s0"), uri)
+    assert caught.value.where == "adamw-s0"
+    assert uri in caught.value.hint

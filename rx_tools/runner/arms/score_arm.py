@@ -10,7 +10,7 @@ from rx_tools.runner.arms.score_rows import ScoredAs, jsonl, prediction_rows
 from rx_tools.runner.arms.scoring import Scores, score_items
 from rx_tools.runner.data.prepared import ItemKind
 from rx_tools.runner.preflight.service_check import ServiceFacts
-from rx_tools.runner.service import Model
+from rx_tools.runner.service import LoadResponse, Model, RefusedError
 from rx_tools.runner.whole.clearance import events
 from rx_tools.runner.whole.evaluator import freeze_evaluator
 from rx_tools.runner.whole.workbench import Workbench
@@ -40,15 +40,27 @@ def score_arm(bench: Workbench, arm: PlannedArm, uri: CheckpointUri) -> Scores:
     """Load an arm's final checkpoint and score it on the items of its phase."""
     kind: ItemKind = "search" if arm.phase == "selection" else "confirmation"
     began = bench.timer()
-    model, loaded = bench.service.create_from_state(
-        bench.config(arm, seeded=False), uri, with_optimizer=False
-    )
+    model, loaded = load_final(bench, arm, uri)
     try:
         check_loaded(loaded, uri)
         told = scored_as(bench, kind, arm.name, arm.role, arm.seed, uri)
         return score_model(bench, model, kind, told, began)
     finally:
         model.release()
+
+
+def load_final(bench: Workbench, arm: PlannedArm, uri: CheckpointUri) -> tuple[Model, LoadResponse]:
+    """The trained model from its final checkpoint; a refusal says what hangs on it."""
+    config = bench.config(arm, seeded=False)
+    try:
+        return bench.service.create_from_state(config, uri, with_optimizer=False)
+    except RefusedError as error:
+        raise RefusedError(
+            error.what,
+            where=arm.name,
+            hint=f"the arm is scored from {uri} alone: have the service bring it back, then "
+            "--resume; what was scored before stays",
+        ) from error
 
 
 def scored_as(
