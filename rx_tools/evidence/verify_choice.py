@@ -12,7 +12,7 @@ from rx_tools.model.json import JsonObject, as_list, as_object
 from rx_tools.model.names import ArmName
 from rx_tools.model.record import Record
 from rx_tools.planning.plan import Grid, Plan
-from rx_tools.planning.selection import choose
+from rx_tools.planning.selection import choose, selection_section
 
 SUBJECT = "selection"
 
@@ -21,20 +21,22 @@ def verify_choice(
     record: Record, evidence: Evidence, plan: JsonObject, history: Timeline
 ) -> Iterator[Claim]:
     """The rule of the grids over the losses of the search arms gives the selected rates."""
-    selected = as_object(record.section("decision").get("selection")).get("selected")
+    stated = as_object(record.section("decision").get("selection"))
     frozen = whole_plan(plan)
-    if selected is None or frozen is None:
+    if not stated or frozen is None:
         return
     items = other_items(record, evidence).arms
+    selected: dict[str, float] = {}
     for grid in frozen.grids:
         yield from other_search_items(grid, items, history)
         try:
-            choice = choose(grid, search_scores(frozen, items))
+            selected[grid.id] = choose(grid, search_scores(frozen, items)).rate
         except UnverifiedError as error:
             yield incomplete(SUBJECT, f"{grid.id}: {error.what}")
-            continue
-        stated = as_object(selected).get(grid.id)
-        yield agree(SUBJECT, f"the selected rate of {grid.id}", stated, choice.rate)
+            return
+    for key, value in selection_section(frozen.grids, selected).items():
+        if key != "frozen_before_confirmation":
+            yield agree(SUBJECT, key, stated.get(key), value)
 
 
 def search_scores(plan: Plan, items: Mapping[str, ArmItems]) -> dict[ArmName, float]:

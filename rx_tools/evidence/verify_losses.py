@@ -4,11 +4,14 @@ from collections.abc import Iterator
 
 from rx_tools.checks.loss_items import differing, loss_items
 from rx_tools.evidence.claim import Claim, contradicted, incomplete, verified
-from rx_tools.evidence.layout import in_evidence
+from rx_tools.evidence.layout import RECORD, in_evidence
+from rx_tools.evidence.timeline import Timeline
+from rx_tools.evidence.verify_feasibility import whole_plan
 from rx_tools.model.evidence import Evidence
 from rx_tools.model.json import JsonObject, as_list, as_object, as_text
 from rx_tools.model.record import Record
 from rx_tools.numerics.loss_eval import AGGREGATIONS
+from rx_tools.planning.evaluated import evaluation_section
 
 
 def verify_losses(record: Record, evidence: Evidence) -> Iterator[Claim]:
@@ -36,6 +39,20 @@ def verify_losses(record: Record, evidence: Evidence) -> Iterator[Claim]:
             message = f"{wrong}, summed from the rows it is {summed[key]!r}"
             yield contradicted(f"loss of {arm}", message)
     yield verified("losses", f"{good} arms summed again from their predictions")
+
+
+def verify_evaluation(record: Record, plan: JsonObject, history: Timeline) -> Iterator[Claim]:
+    """The section as plan and ledger give it: evaluators, scores, comparisons."""
+    stated, frozen = record.section("evaluation"), whole_plan(plan)
+    if not stated or frozen is None:
+        return
+    told = history.data("evaluator_frozen"), history.data("arm_scored")
+    derived = evaluation_section(frozen, *told)
+    wrong = [key for key, value in derived.items() if stated.get(key) != value]
+    for key in wrong:
+        yield contradicted(f"{RECORD} evaluation", f"{key} are not those of plan and ledger")
+    if not wrong:
+        yield verified("evaluation", "evaluators, scores and comparisons follow from the plan")
 
 
 def verify_scores(record: Record, plan: JsonObject) -> Iterator[Claim]:

@@ -21,6 +21,7 @@ def verify_record(record: Record, plan: JsonObject, history: Timeline) -> Iterat
     yield from verify_completed(record, plan, history)
     yield from verify_checkpoints(record, history)
     yield from verify_deviations(record, history)
+    yield from verify_hypothesis(record, history)
     yield from verify_evaluators(record, history)
     block = record.capacity_block
     if block:
@@ -145,6 +146,16 @@ def verify_deviations(record: Record, history: Timeline) -> Iterator[Claim]:
             yield verified(subject, "declared before the first update")
         else:
             yield contradicted(subject, "not declared before the first update")
+
+
+def verify_hypothesis(record: Record, history: Timeline) -> Iterator[Claim]:
+    """Whether the original hypothesis is tested was declared, and so was what is tested instead."""
+    declared = history.data("deviations_declared")
+    latest = declared[-1] if declared else {"original_hypothesis_tested": True}
+    for key in ("original_hypothesis_tested", "tested_instead"):
+        stated, told = record.raw.get(key), latest.get(key)
+        if (stated or None) != (told or None):
+            yield contradicted(key, f"stated {stated!r}, declared in the ledger was {told!r}")
 
 
 def verify_evaluators(record: Record, history: Timeline) -> Iterator[Claim]:

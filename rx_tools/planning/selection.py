@@ -5,11 +5,13 @@ go on, but its verdict cannot be definitive: the best rate may lie outside.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from rx_tools.errors import UnverifiedError
 from rx_tools.model.names import ArmName
+from rx_tools.planning import evidence_names as names
 from rx_tools.planning.plan import Grid
 
 
@@ -53,3 +55,14 @@ def choose(grid: Grid, scores: Mapping[ArmName, float]) -> Choice:
     if not best < math.inf:
         raise UnverifiedError("no arm has a finite score", where=f"grid {grid.id}")
     return Choice(grid.id, rate, rate in (min(grid.learning_rates), max(grid.learning_rates)))
+
+
+def selection_section(grids: Iterable[Grid], selected: Mapping[str, float]) -> dict[str, Any]:
+    """The record's `decision.selection`; `selected` maps grids to their rates."""
+    return {
+        "frozen_before_confirmation": True,
+        "selected": dict(selected),
+        "grids": {grid.id: list(grid.learning_rates) for grid in grids},
+        "search_ref": names.items_file("search"),
+        "confirmation_ref": names.items_file("confirmation"),
+    }

@@ -628,6 +628,26 @@ FORGERIES = {
         ),
         f"executed_learning_rate of {ARM} is not what ledger.jsonl holds",
     ),
+    "a score that changed its role": (
+        set_in("evaluation", "scores", 1, "arm", value="treatment"),
+        "record.json evaluation: scores are not those of plan and ledger",
+    ),
+    "a score of another metric": (
+        set_in("evaluation", "scores", 1, "metric", value="accuracy"),
+        "record.json evaluation: scores are not those of plan and ledger",
+    ),
+    "a comparison that nobody planned": (
+        set_in("evaluation", "comparisons", 0, "arms", value=["treatment", "base"]),
+        "record.json evaluation: comparisons are not those of plan and ledger",
+    ),
+    "a hypothesis that was not the original one": (
+        set_in("original_hypothesis_tested", value=True),
+        "original_hypothesis_tested: stated True, declared in the ledger was False",
+    ),
+    "another test than the declared one": (
+        set_in("tested_instead", value="The same plan on the real model."),
+        "tested_instead: stated 'The same plan on the real model.', declared in the ledger was",
+    ),
     "a file above the cap": (story(too_large), "caps: evidence/large.bin has 10.01 MiB"),
     "more files than the cap": (story(too_many), "caps: 0 + 84 evidence files are more than 64"),
     "a credential": (story(secret), "executed-command.sh: holds what looks like environment-line"),
@@ -704,7 +724,11 @@ SELECTIONS = {
             selection(f)["selected"].update(baseline=0.0001),
             told(f, "selection_frozen", selected=selection(f)["selected"]),
         ],
-        "selection: the selected rate of baseline is stated as 0.0001, derived is 0.0002",
+        "selection: selected is stated as {'baseline': 0.0001, 'treatment': 0.003}, derived is",
+    ),
+    "a grid that was stretched afterwards": (
+        lambda f: selection(f)["grids"]["baseline"].append(0.0004),
+        "selection: grids is stated as {'baseline': [5e-05, 0.0001, 0.0002, 0.0004]",
     ),
     "a search on other items": (
         lambda f: f.put_rows(SEARCHED, [r for r in f.rows(SEARCHED) if "0" in r["item_id"][-4:]]),
@@ -715,7 +739,7 @@ SELECTIONS = {
             SEARCHED,
             [r | {"prediction": {"n_tokens": 9, "nll_sum": 1.0}} for r in f.rows(SEARCHED)],
         ),
-        "selection: the selected rate of baseline is stated as 0.0002, derived is 0.0001",
+        "'treatment': 0.003}, derived is {'baseline': 0.0001, 'treatment': 0.003}",
     ),
     "batches that differ between paired arms": (
         lambda f: [

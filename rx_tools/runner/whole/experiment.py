@@ -7,14 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from time import monotonic
-from typing import Any
 
 from rx_tools.errors import IntegrityError
 from rx_tools.evidence.run_dir import pretty
 from rx_tools.model.names import ArmName, CheckpointUri
 from rx_tools.planning import evidence_names as names
 from rx_tools.planning.plan import PlannedArm
-from rx_tools.planning.selection import Choice, choose
+from rx_tools.planning.selection import Choice, choose, selection_section
 from rx_tools.runner.arms.arm import ArmJob, PairedBatches, Workshop
 from rx_tools.runner.arms.arm_loop import train_arm
 from rx_tools.runner.arms.parallel import side_by_side
@@ -149,11 +148,12 @@ def freeze_selection(bench: Workbench) -> Mapping[str, Choice]:
     choices = {grid.id: choose(grid, search_scores(bench)) for grid in bench.plan.grids}
     if events(bench.ledger.lines, "selection_frozen"):
         return choices
-    selection = selection_record(bench, choices)
+    selected = {grid: choice.rate for grid, choice in choices.items()}
+    selection = selection_section(bench.plan.grids, selected)
     scores = {arm: score for arm, score in search_scores(bench).items() if arm in searched(bench)}
     published = bench.publish_json(names.SELECTION, selection | {"scores": scores})
     data = {
-        "selected": {grid: choice.rate for grid, choice in choices.items()},
+        "selected": selected,
         "edge": {grid: choice.edge for grid, choice in choices.items()},
         "selection": selection,
     }
@@ -172,17 +172,6 @@ def search_scores(bench: Workbench) -> dict[ArmName, float]:
     """The validation score of every arm that was scored."""
     scored = events(bench.ledger.lines, "arm_scored")
     return {ArmName(str(data["arm"])): float(data["value"]) for data in scored}
-
-
-def selection_record(bench: Workbench, choices: Mapping[str, Choice]) -> dict[str, Any]:
-    """The record's `decision.selection`."""
-    return {
-        "frozen_before_confirmation": True,
-        "selected": {grid: choice.rate for grid, choice in choices.items()},
-        "grids": {grid.id: list(grid.learning_rates) for grid in bench.plan.grids},
-        "search_ref": names.items_file("search"),
-        "confirmation_ref": names.items_file("confirmation"),
-    }
 
 
 def with_rate(bench: Workbench, arm: PlannedArm) -> PlannedArm:

@@ -20,6 +20,7 @@ from rx_tools.evidence.strict_json import read_document
 from rx_tools.model.json import JsonObject, as_list, as_object
 from rx_tools.model.names import ArmName
 from rx_tools.planning import evidence_names as names
+from rx_tools.planning.evaluated import evaluation_section
 from rx_tools.planning.figures import BASE_FIGURE, arm_figures
 from rx_tools.runner.arms.resume import arm_history
 from rx_tools.runner.whole.clearance import events
@@ -68,7 +69,7 @@ def assemble(
         record |= {"capacity_block": outcome.capacity_block} if outcome.capacity_block else {}
     record |= declared(lines)
     record |= with_restores(run.plan, measured_sections(run), lines)
-    record |= {"evaluation": evaluation(run, lines)} if evaluators(lines) else {}
+    record |= evaluation(run, lines)
     record |= {"loss_eval": loss_eval(run, lines)} if finished else {}
     record |= {"decision": decision(run, lines)} if run.newest(names.OBSERVATIONS) else {}
     return record | {"evidence": evidence(run, lines, finished)}
@@ -123,43 +124,10 @@ def arm_metrics(lines: Sequence[LedgerLine], arm: str, scored: JsonObject) -> di
     return arm_figures(scored, steps, losses)
 
 
-def evaluators(lines: Sequence[LedgerLine]) -> dict[str, Any]:
-    """Evaluator id → provenance, as frozen before anything was scored: of the search as well.
-
-    Every row of predictions names its evaluator, and one that is not recorded is a fault.
-    """
-    return {
-        str(data["evaluator_id"]): data["provenance"] for data in events(lines, "evaluator_frozen")
-    }
-
-
-def confirmation_scores(run: RunDir, lines: Sequence[LedgerLine]) -> list[dict[str, Any]]:
-    """One unrounded score per role and seed, and the base model's."""
-    rows = []
-    for data in events(lines, "arm_scored"):
-        arm = run.plan.arm(str(data["arm"]))
-        if data["items"] != "confirmation":
-            continue
-        row = {
-            "arm": arm.role if arm else names.BASE,
-            "metric": run.plan.evaluation.metric,
-            "value": data["value"],
-            "evaluator_id": data["evaluator_id"],
-        }
-        row |= {"seed": arm.seed} if arm else {}
-        rows.append(row | {"predictions_ref": names.predictions_file(str(data["arm"]))})
-    return rows
-
-
 def evaluation(run: RunDir, lines: Sequence[LedgerLine]) -> dict[str, Any]:
-    """The evaluator, every score, and what is compared."""
-    roles = list(dict.fromkeys(arm.role for arm in run.plan.confirmation))
-    return {
-        "version": 1,
-        "evaluators": evaluators(lines),
-        "scores": confirmation_scores(run, lines),
-        "comparisons": [{"metric": run.plan.evaluation.metric, "arms": roles}],
-    }
+    """The evaluators as frozen before anything was scored, every score, and what is compared."""
+    frozen, scored = events(lines, "evaluator_frozen"), events(lines, "arm_scored")
+    return {"evaluation": evaluation_section(run.plan, frozen, scored)} if frozen else {}
 
 
 def loss_eval(run: RunDir, lines: Sequence[LedgerLine]) -> dict[str, Any]:
