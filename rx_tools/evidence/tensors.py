@@ -85,7 +85,7 @@ def open_part(path: Path, stack: ExitStack) -> Mapping[str, FileTensor]:
     if path.suffix == ".npz":
         try:
             archive = stack.enter_context(zipfile.ZipFile(path))
-        except zipfile.BadZipFile as error:
+        except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
             raise DocumentError(f"not an .npz archive: {error}", where=str(path)) from None
         return read_members(archive, path)
     raise UsageError(

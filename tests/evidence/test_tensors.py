@@ -10,7 +10,7 @@ import zipfile
 import numpy as np
 import pytest
 import safetensors.numpy
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from rx_tools.errors import DocumentError, UsageError
@@ -241,6 +241,7 @@ def sound(kind):
     changes=st.lists(st.tuples(st.integers(0, 700), st.integers(0, 255)), min_size=1, max_size=4),
     cut=st.integers(0, 700) | st.none(),
 )
+@example(kind="npz", changes=[(436, 64)], cut=None)
 def test_damage_anywhere_is_refused_in_one_line_or_harmless(tmp_path_factory, kind, changes, cut):
     data = bytearray(sound(kind))
     for place, value in changes:
