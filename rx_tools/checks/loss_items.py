@@ -58,10 +58,15 @@ def other_items(record: Record, evidence: Evidence) -> LossItems:
     return evidence.once(read_items, predictions(record, evidence)[1])
 
 
+def items_by_arm(record: Record, evidence: Evidence) -> dict[str, ArmItems]:
+    """The items of every arm that predictions are retained of, compared or not."""
+    return {**other_items(record, evidence).arms, **loss_items(record, evidence).arms}
+
+
 def predictions(record: Record, evidence: Evidence) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The retained files of predictions: those that the scores refer to, and the others."""
     scores = as_list(record.section("evaluation").get("scores"))
-    refs = {as_object(score).get("predictions_ref") for score in scores}
+    refs = [as_object(score).get("predictions_ref") for score in scores]
     retained = [name for name, file in evidence.items() if file.kind == "predictions"]
     referred = tuple(name for name in retained if evidence[name].name in refs)
     return referred, tuple(name for name in retained if name not in referred)

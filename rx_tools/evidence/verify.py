@@ -42,7 +42,12 @@ from rx_tools.evidence.verify_ledger import (
     verify_plan,
     verify_run,
 )
-from rx_tools.evidence.verify_losses import verify_evaluation, verify_losses, verify_scores
+from rx_tools.evidence.verify_losses import (
+    verify_evaluation,
+    verify_losses,
+    verify_scored,
+    verify_scores,
+)
 from rx_tools.evidence.verify_record import verify_record, verify_updates
 from rx_tools.evidence.verify_repeated import verify_repeated
 from rx_tools.evidence.verify_sources import verify_sources
@@ -143,6 +148,7 @@ def document_claims(files: Files) -> Iterator[Claim]:
     yield from verify_updates([(path, json_object(files, path)) for path in updates])
     evidence = retained(files, record)
     yield from verify_losses(record, evidence)
+    yield from verify_scored(record, evidence, history)
     yield from verify_evaluation(record, plan, history)
     yield from verify_scores(record, plan)
     yield from verify_choice(record, evidence, plan, history)

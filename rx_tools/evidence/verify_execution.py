@@ -33,9 +33,9 @@ def verify_execution(record: Record, plan: JsonObject, history: Timeline) -> Ite
 
 def pairs_of(plan: JsonObject, history: Timeline) -> list[tuple[str, str]]:
     """The first finished confirmation arm of each seed with every other of that seed."""
-    by_seed: dict[object, list[str]] = defaultdict(list)
+    by_seed: dict[str, list[str]] = defaultdict(list)
     for arm in map(as_object, as_list(plan.get("arms"))):
         name = as_text(arm.get("name"))
         if arm.get("phase") == "confirmation" and history.arm(name).finished:
-            by_seed[arm.get("seed")].append(name)
+            by_seed[str(arm.get("seed"))].append(name)
     return [(names[0], other) for names in by_seed.values() for other in names[1:]]

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from rx_tools.checks.kinds import Kind
+from rx_tools.checks.shape import validator
 from rx_tools.evidence.claim import Claim, contradicted, incomplete, verified
 from rx_tools.evidence.layout import PLAN, RECORD
 from rx_tools.model.json import JsonObject
@@ -29,7 +31,9 @@ def verify_feasibility(record: Record, plan: JsonObject, spec: JsonObject) -> It
 
 
 def whole_plan(document: JsonObject) -> Plan | None:
-    """The plan of a document; None where parts are missing."""
+    """The plan of a document; None where its schema does not accept it."""
+    if not validator(Kind.PLAN).is_valid(document):
+        return None
     try:
         return Plan.from_json(document)
     except (AttributeError, KeyError, TypeError):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from rx_tools.checks.loss_items import ArmItems, agree, loss_items, other_items
+from rx_tools.checks.loss_items import ArmItems, agree, items_by_arm
 from rx_tools.evidence.claim import Claim, contradicted, incomplete, verified
 from rx_tools.evidence.layout import RECORD
 from rx_tools.evidence.timeline import Timeline
@@ -28,7 +28,7 @@ def verify_figures(
 
     `criteria` are those of the decision gate's answer.
     """
-    items = {**other_items(record, evidence).arms, **loss_items(record, evidence).arms}
+    items = items_by_arm(record, evidence)
     base = {BASE_FIGURE: items[names.BASE].sums["token_mean"]} if names.BASE in items else {}
     whole = {**record.metrics}
     arms = {"metrics.arms": whole.pop("arms", None)}

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from rx_tools.checks.loss_items import differing, loss_items
+from rx_tools.checks.loss_items import ArmItems, differing, items_by_arm, loss_items
 from rx_tools.evidence.claim import Claim, contradicted, incomplete, verified
 from rx_tools.evidence.layout import RECORD, in_evidence
 from rx_tools.evidence.timeline import Timeline
@@ -10,7 +10,7 @@ from rx_tools.evidence.verify_feasibility import whole_plan
 from rx_tools.model.evidence import Evidence
 from rx_tools.model.json import JsonObject, as_list, as_object, as_text
 from rx_tools.model.record import Record
-from rx_tools.numerics.loss_eval import AGGREGATIONS
+from rx_tools.numerics.loss_eval import AGGREGATIONS, DEFAULT_AGGREGATION
 from rx_tools.planning.evaluated import evaluation_section
 
 
@@ -41,6 +41,30 @@ def verify_losses(record: Record, evidence: Evidence) -> Iterator[Claim]:
     yield verified("losses", f"{good} arms summed again from their predictions")
 
 
+def verify_scored(record: Record, evidence: Evidence, history: Timeline) -> Iterator[Claim]:
+    """What the ledger told when an arm was scored, the base and those of a search included."""
+    items = items_by_arm(record, evidence)
+    for data in history.data("arm_scored"):
+        arm = str(data.get("arm"))
+        if arm not in items:
+            yield incomplete(f"scoring of {arm}", "no retained prediction is of this arm")
+            continue
+        key = wrongly_told(data, items[arm])
+        if key:
+            yield contradicted(f"scoring of {arm}", f"{key} in the ledger is not that of the rows")
+
+
+def wrongly_told(data: JsonObject, items: ArmItems) -> str:
+    """The first figure of a scoring that is not that of its rows; empty if there is none."""
+    loss = as_object(data.get("loss_eval"))
+    aggregation = as_text(loss.get("aggregation")) or DEFAULT_AGGREGATION
+    if aggregation not in AGGREGATIONS:
+        return "aggregation"
+    summed = items.record(aggregation)
+    beside = [key for key in summed if key in data]
+    return differing(data, summed, beside) or (differing(loss, summed, summed) if loss else "")
+
+
 def verify_evaluation(record: Record, plan: JsonObject, history: Timeline) -> Iterator[Claim]:
     """The section as plan and ledger give it: evaluators, scores, comparisons."""
     stated, frozen = record.section("evaluation"), whole_plan(plan)
@@ -59,14 +83,14 @@ def verify_scores(record: Record, plan: JsonObject) -> Iterator[Claim]:
     """Each score is the loss of the arm that has its role and seed in the plan."""
     losses = as_object(record.section("loss_eval").get("arms"))
     names = {
-        (as_text(arm.get("role")), arm.get("seed")): as_text(arm.get("name"))
+        (as_text(arm.get("role")), str(arm.get("seed"))): as_text(arm.get("name"))
         for arm in map(as_object, as_list(plan.get("arms")))
         if arm.get("phase") == "confirmation"
     }
     compared = 0
     for score in map(as_object, as_list(record.section("evaluation").get("scores"))):
         arm = as_text(score.get("arm"))
-        loss = as_object(losses.get(names.get((arm, score.get("seed")), arm)))
+        loss = as_object(losses.get(names.get((arm, str(score.get("seed"))), arm)))
         if not loss:
             continue
         compared += 1

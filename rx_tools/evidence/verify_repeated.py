@@ -10,9 +10,13 @@ from rx_tools.evidence.contents import json_object
 from rx_tools.evidence.digest import Files
 from rx_tools.evidence.layout import LEDGER, PLAN, in_evidence
 from rx_tools.evidence.timeline import Timeline
+from rx_tools.evidence.verify_feasibility import whole_plan
 from rx_tools.model.json import JsonObject, as_object
+from rx_tools.model.names import Gate
+from rx_tools.model.result import Status
 from rx_tools.planning import evidence_names as names
 from rx_tools.planning.effective import effective_document
+from rx_tools.planning.executed import executed
 
 DECODER = msgspec.json.Decoder(dict[str, Any])
 
@@ -23,7 +27,7 @@ def verify_repeated(files: Files, plan: JsonObject, history: Timeline) -> Iterat
         *config_faults(files, plan),
         *metrics_faults(files, history),
         *items_faults(files, history),
-        *schedule_faults(files, history),
+        *schedule_faults(files, plan, history),
     ]
     yield from wrong
     if not wrong:
@@ -56,16 +60,20 @@ def items_faults(files: Files, history: Timeline) -> Iterator[Claim]:
             yield contradicted(path, "its items are not those of the frozen evaluator")
 
 
-def schedule_faults(files: Files, history: Timeline) -> Iterator[Claim]:
-    """What was measured again after the run: steps and first rates of every arm."""
-    path = in_evidence(names.AFTERWARDS)
-    stated = json_object(files, path) if path in files else {}
-    for arm, steps in as_object(stated.get("executed_steps")).items():
-        if steps != len(history.arm(arm).rows):
-            yield contradicted(path, f"executed_steps of {arm} is not what {LEDGER} holds")
-    for arm, rate in as_object(stated.get("executed_learning_rate")).items():
-        if rate not in [row.get("learning_rate") for row in history.arm(arm).rows[:1]]:
-            yield contradicted(path, f"executed_learning_rate of {arm} is not what {LEDGER} holds")
+def schedule_faults(files: Files, plan: JsonObject, history: Timeline) -> Iterator[Claim]:
+    """What was measured again after the run; a difference fails the activation gate."""
+    path, frozen = in_evidence(names.AFTERWARDS), whole_plan(plan)
+    if path not in files or frozen is None:
+        return
+    stated = json_object(files, path)
+    rows = {arm.name: history.arm(arm.name).rows for arm in frozen.arms}
+    for key, value in executed(frozen, rows).items():
+        if stated.get(key) != value:
+            yield contradicted(path, f"{key} is not what {LEDGER} holds")
+    judged = [data for data in history.data("gate_judged") if data.get("gate") == Gate.ACTIVATION]
+    failed = bool(judged) and judged[-1].get("status") == Status.FAILED
+    if stated.get("differences") != [] and not failed:
+        yield contradicted(path, "states differences, but the activation gate did not fail")
 
 
 def rows_in(files: Files, path: str) -> list[dict[str, Any]]:

@@ -620,13 +620,26 @@ FORGERIES = {
     ),
     "steps measured again that were not executed": (
         repeated("activation-after-run.json", lambda c: c["executed_steps"].update({ARM: 13})),
-        f"activation-after-run.json: executed_steps of {ARM} is not what ledger.jsonl holds",
+        "activation-after-run.json: executed_steps is not what ledger.jsonl holds",
+    ),
+    "a difference that nobody judged": (
+        repeated("activation-after-run.json", lambda c: c["differences"].append("step 3")),
+        "activation-after-run.json: states differences, but the activation gate did not fail",
+    ),
+    "a base score that its rows do not have": (
+        story(
+            lambda f: [
+                told(f, "arm_scored", arm="base", value=1.0),
+                f.record["evaluation"]["scores"][0].update(value=1.0),
+            ]
+        ),
+        "scoring of base: value in the ledger is not that of the rows",
     ),
     "a rate measured again that was not executed": (
         repeated(
             "activation-after-run.json", lambda c: c["executed_learning_rate"].update({ARM: 1})
         ),
-        f"executed_learning_rate of {ARM} is not what ledger.jsonl holds",
+        "activation-after-run.json: executed_learning_rate is not what ledger.jsonl holds",
     ),
     "a score that changed its role": (
         set_in("evaluation", "scores", 1, "arm", value="treatment"),

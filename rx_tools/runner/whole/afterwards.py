@@ -7,6 +7,7 @@ from rx_tools.evidence.ledger import LedgerLine
 from rx_tools.model.names import Gate
 from rx_tools.model.result import Status
 from rx_tools.planning.evidence_names import AFTERWARDS
+from rx_tools.planning.executed import executed
 from rx_tools.planning.plan import PlannedArm
 from rx_tools.runner.arms.resume import arm_history
 from rx_tools.runner.whole.experiment import rate_of
@@ -35,26 +36,9 @@ def differences(bench: Workbench, lines: Sequence[LedgerLine], arm: PlannedArm) 
 def measured_again(bench: Workbench) -> dict[str, Any]:
     """Updates, first rate and batch matches of every arm, and every difference."""
     lines = bench.ledger.lines
-    histories = {arm.name: arm_history(lines, arm.name).rows for arm in bench.plan.arms}
-    return {
-        "executed_steps": {name: len(rows) for name, rows in histories.items()},
-        "executed_learning_rate": {
-            name: rows[0]["learning_rate"] for name, rows in histories.items() if rows
-        },
-        "batch_hash_match_across_arms": shared_batches(bench, histories),
-        "differences": [text for arm in bench.plan.arms for text in differences(bench, lines, arm)],
-    }
-
-
-def shared_batches(bench: Workbench, histories: dict[Any, list[dict[str, Any]]]) -> float | None:
-    """Share of confirmation batches that all arms of a seed trained on."""
-    arms = bench.plan.confirmation
-    matches = [
-        len({histories[arm.name][step]["batch_sha256"] for arm in arms if arm.seed == seed}) == 1
-        for seed in {arm.seed for arm in arms}
-        for step in range(min(len(histories[arm.name]) for arm in arms))
-    ]
-    return sum(matches) / len(matches) if matches else None
+    rows = {arm.name: arm_history(lines, arm.name).rows for arm in bench.plan.arms}
+    found = [text for arm in bench.plan.arms for text in differences(bench, lines, arm)]
+    return executed(bench.plan, rows) | {"differences": found}
 
 
 def judge_schedule(bench: Workbench) -> None:
