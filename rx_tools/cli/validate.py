@@ -7,10 +7,13 @@ from typing import Annotated
 
 import typer
 
-from rx_tools.cli.console import emit
+from rx_tools.cli.console import emit, say
 from rx_tools.cli.options import Debug, Quiet
 from rx_tools.errors import ExitCode
 from rx_tools.report.findings import Report
+
+MANY = 500
+"""From so many files on it takes so long that one likes to know."""
 
 
 class Output(StrEnum):
@@ -51,7 +54,10 @@ def command(
     from rx_tools.cli.judging import judge_files
     from rx_tools.evidence.gather import gather
 
-    report = judge_files(gather(files), evidence, updates)
+    found = gather(files)
+    if len(found) >= MANY and not quiet:
+        say(f"reading {len(found)} files")
+    report = judge_files(found, evidence, updates)
     if not quiet:
         emit(rendered(report, output))
         if explain and output is Output.TEXT:

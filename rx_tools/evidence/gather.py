@@ -1,12 +1,18 @@
 """Which files the arguments of a command mean: files, folders, patterns."""
 
 import glob
+import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
+from rx_tools.errors import UsageError
+
 PATTERN = re.compile(r"[*?\[]")
+MOST_FILES = 10_000
+"""In one folder; a run has a few dozen, and reading this many takes seconds."""
 UPDATE = re.compile(r"record-([0-9]{4,9})\.json")
 
 
@@ -58,19 +64,29 @@ def exists(path: Path) -> bool:
         return False
 
 
-def documents_in(folder: Path) -> Iterator[Path]:
-    """The JSON files and ledgers below a folder, hidden ones left out, sorted by name."""
-    for path in sorted([*folder.rglob("*.json"), *folder.rglob("ledger.jsonl")]):
-        inside = path.relative_to(folder)
-        hidden = any(part.startswith(".") for part in inside.parts)
-        if path.is_file() and not hidden and not is_private(path, folder):
-            yield path
+def documents_in(folder: Path) -> list[Path]:
+    """The JSON files and ledgers below a folder, sorted by name; links to folders stay closed.
+
+    Raises `UsageError` for a folder that holds more than any experiment does.
+    """
+    found = list(islice(walk(folder), MOST_FILES + 1))
+    if len(found) > MOST_FILES:
+        what = f"holds more than {MOST_FILES} JSON files"
+        hint = "name the folder of an experiment, or the files themselves"
+        raise UsageError(what, where=str(folder), hint=hint)
+    return sorted(found)
 
 
-def is_private(path: Path, folder: Path) -> bool:
-    """Whether the file lies in the `work` folder of a run directory, which is never handed in."""
-    between = [parent for parent in path.parents if parent.is_relative_to(folder)]
-    return any(p.name == "work" and (p.parent / "run.json").is_file() for p in between)
+def walk(folder: Path) -> Iterator[Path]:
+    """The same, unsorted, without entering hidden folders and private ones."""
+    for place, folders, names in os.walk(folder):
+        parent = Path(place)
+        private = {"work"} if "run.json" in names else set()
+        folders[:] = [name for name in folders if name[0] != "." and name not in private]
+        for name in names:
+            ours = name == "ledger.jsonl" or name.endswith(".json")
+            if ours and name[0] != "." and (parent / name).is_file():
+                yield parent / name
 
 
 def update_number(path: Path) -> int | None:

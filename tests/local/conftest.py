@@ -49,4 +49,4 @@ def client(running):
 
     service = tinker.ServiceClient(base_url=running.base_url, api_key=running.api_key)
     yield service
-    service.close("success")
+    service.close("success").result(10)

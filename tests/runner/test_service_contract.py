@@ -21,8 +21,6 @@ from rx_tools.runner.wire.tinker_service import TinkerService
 from tests.runner.memory_service import MemoryService
 from tests.runner.workshop import ADAMW, Batches
 
-pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
-
 BATCH = Batches().train_batch(0, 0)
 DIMUON = OptimizerConfig("dimuon", {"beta1": 0.9})
 

@@ -25,8 +25,6 @@ from rx_tools.runner.wire.limits import Limits
 from rx_tools.runner.wire.tinker_service import TinkerService
 from tests.runner.stub_server import StubServer
 
-pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
-
 DIMUON = ModelConfig("tiny", 4, OptimizerConfig("dimuon", {"beta1": 0.9}), seed=3)
 SHORT = Limits(probe=2.0, session=5.0, create=2.0, compute=6.0, save=6.0, close=1.0)
 
