@@ -22,6 +22,7 @@ from rx_tools.model.names import Sha256
 from rx_tools.planning.plan import Plan
 
 SCHEMA = "urn:rx:schema:run:1"
+ZIP = b"PK"
 
 
 @dataclass(frozen=True)
@@ -185,6 +186,9 @@ def create_run_dir(
 def open_run_dir(path: Path | None) -> RunDir:
     """The run at `path`, else around the current directory; one line when there is none."""
     place = path or Path()
+    if place.is_file() and starts_with(place, ZIP):
+        hint = f"`rx verify` reads it as it is; else unpack it: python -m zipfile -e {place} FOLDER"
+        raise UsageError("is a zip, where a folder is expected", where=str(place), hint=hint)
     if not (place / "run.json").is_file():
         raise UsageError(
             "is no run directory (it has no run.json)",
@@ -192,6 +196,12 @@ def open_run_dir(path: Path | None) -> RunDir:
             hint="`rx preflight SPEC` makes one; name it with --run-dir",
         )
     return RunDir(place)
+
+
+def starts_with(path: Path, magic: bytes) -> bool:
+    """Whether a file begins with these bytes."""
+    with path.open("rb") as file:
+        return file.read(len(magic)) == magic
 
 
 def expect(name: str, found: str, wanted: str) -> None:

@@ -75,3 +75,19 @@ def test_a_linked_run_directory_packs_to_the_same_bundle(run):
     second = rx("bundle", run.with_name("linked"), "-o", run.with_name("second"))
     assert (first.returncode, second.returncode) == (0, 0)
     assert first.stdout == second.stdout
+
+
+@pytest.mark.parametrize("command", ["status", "report", "record", "diff"])
+def test_a_zipped_bundle_is_told_from_a_folder_and_its_unpacked_form_serves(run, command):
+    zipped, unpacked = run.with_name("run.zip"), run.with_name("unpacked")
+    assert rx("bundle", run, "--zip", "-o", zipped).returncode == 0
+    more = ["-o", run.with_name("page.html")] if command == "report" else []
+    more = [run] if command == "diff" else more
+    done = rx(command, zipped, *more)
+    assert done.returncode == 2
+    assert (
+        f"rx: {zipped}: is a zip, where a folder is expected (`rx verify` reads it" in done.stderr
+    )
+    assert f"python -m zipfile -e {zipped} FOLDER" in done.stderr
+    subprocess.run([sys.executable, "-m", "zipfile", "-e", zipped, unpacked], check=True)
+    assert rx(command, unpacked, *more).returncode == 0
