@@ -16,6 +16,7 @@ from rx_tools.evidence.ledger import Ledger
 from rx_tools.evidence.run_dir import RunDir, open_run_dir
 from rx_tools.evidence.strict_json import read_document
 from rx_tools.local.assets import tokenizer_folder
+from rx_tools.local.choosing import choose
 from rx_tools.model.json import as_object
 from rx_tools.planning import questions
 from rx_tools.planning.deviate import Change
@@ -59,6 +60,7 @@ def answers_in(path: Path | None) -> Mapping[str, Any]:
 
 def new_run(asked: Asked, spec: Path) -> tuple[RunDir, Ledger]:
     """Create the run directory and say where it is."""
+    choose((), asked.like)
     request = Request(
         spec=spec,
         answers=answers_in(asked.answers),

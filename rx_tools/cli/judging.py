@@ -16,7 +16,7 @@ from rx_tools.checks.record_rules.updates import judge_updates
 from rx_tools.errors import ExitCode, worst
 from rx_tools.evidence.gather import Found, update_number
 from rx_tools.evidence.ledger_rules import is_ledger, ledger_findings, line_of
-from rx_tools.evidence.retained import retained_evidence
+from rx_tools.evidence.retained import require_folder, retained_evidence
 from rx_tools.evidence.strict_json import Document, UnreadableError, read_bytes, read_document
 from rx_tools.model.record import Record
 from rx_tools.model.result import Finding, Level, Status
@@ -92,6 +92,7 @@ def unreadable(error: UnreadableError) -> FileReport:
 
 def judge_files(found: Iterable[Found], evidence: Path | None, updates: bool) -> Report:
     """The report on all files; one spec and one record, or one run's updates, are a pair."""
+    require_folder(evidence)
     reading = read_all(found)
     series = successive(reading.documents, updates)
     pair = paired(reading.documents, series)

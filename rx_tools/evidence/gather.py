@@ -35,6 +35,9 @@ def gather(arguments: Iterable[str]) -> tuple[Found, ...]:
 
 def meant(argument: str) -> Iterator[Found]:
     """What one argument means; a name that exists is never read as a pattern."""
+    if not argument:
+        hint = "`.` is the folder that you are in; was a variable empty?"
+        raise UsageError("an empty file name", hint=hint)
     path = Path(argument)
     if is_folder(path):
         yield from (Found(inner, False) for inner in documents_in(path))

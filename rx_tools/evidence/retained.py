@@ -17,14 +17,19 @@ def retained_evidence(record: object, folder: Path | None = None) -> Evidence:
     inline = inline_evidence(record)
     if folder is None:
         return inline
-    if not folder.is_dir():
-        raise UsageError("no such directory", where=str(folder), hint="--evidence takes a folder")
+    require_folder(folder)
     kinds = kinds_by_name(record)
     files = dict(inline.files)
     for path in sorted(folder.iterdir()):
         if path.is_file():
             files[path.name] = evidence_file(path, kinds.get(path.name, ""))
     return Evidence(files)
+
+
+def require_folder(folder: Path | None) -> None:
+    """Raise `UsageError` for a folder that was named and is none."""
+    if folder is not None and not folder.is_dir():
+        raise UsageError("no such directory", where=str(folder), hint="--evidence takes a folder")
 
 
 def kinds_by_name(record: object) -> dict[str, str]:
