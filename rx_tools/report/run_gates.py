@@ -72,7 +72,7 @@ def gate_views(plan: Plan, lines: Sequence[LedgerLine]) -> tuple[GateView, ...]:
     known = [gate.value for gate in Gate]
     for line in lines:
         if line.event == "decision_made":
-            judged.setdefault(Gate.DECISION.value, line)
+            judged[Gate.DECISION.value] = line
     names = sorted({*judged, *planned} - {""}, key=lambda name: (rank(known, name), name))
     return tuple(
         gate_view(name, judged.get(name), as_object(planned.get(name)), name in accepted)

@@ -109,3 +109,18 @@ def test_a_finished_run_goes_nowhere_twice(rehearsed):
     assert (rehearsed.run / "ledger.jsonl").read_bytes() == before
     root = next(line for line in rehearsed.output.splitlines() if line.startswith("root digest"))
     assert root in again.stdout
+
+
+def test_the_ledger_keeps_the_answer_of_every_gate(rehearsed):
+    """Those on the record as a whole after the decision and before the record that they judge."""
+    lines = [json.loads(line) for line in (rehearsed.run / "ledger.jsonl").read_text().splitlines()]
+    judged = [(line["seq"], line["data"]) for line in lines if line["event"] == "gate_judged"]
+    statuses = {data["gate"]: data["status"] for _, data in judged}
+    assert list(statuses)[-3:] == ["decision_rule", "evidence", "record"]
+    answers = rx("validate", rehearsed.run, "--format", "json", cwd=rehearsed.folder).stdout
+    validation = json.loads(answers)["validation"]
+    for gate, name in (("decision_rule", "decision"), ("evidence",) * 2, ("record",) * 2):
+        assert statuses[gate] == validation[f"{name}_validation"]["status"]
+    decided = next(line["seq"] for line in lines if line["event"] == "decision_made")
+    posted = max(line["seq"] for line in lines if line["event"] == "record_posted")
+    assert all(decided < seq < posted for seq, _ in judged[-3:])

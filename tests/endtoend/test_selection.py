@@ -50,6 +50,9 @@ def test_every_gate_is_measured_and_opens(selected):
         "generation_audit": "not_applicable",
         "evaluator": "passed",
         "loss_eval": "passed",
+        "decision_rule": "passed",
+        "evidence": "passed",
+        "record": "passed",
     }
 
 

@@ -28,7 +28,7 @@ from rx_tools.runner.preflight.sections import ORDER, publish_section, start
 from rx_tools.runner.preflight.service_check import ServiceFacts, check_service
 from rx_tools.runner.whole import clearance
 from rx_tools.runner.whole.evaluator import freeze_evaluator
-from rx_tools.runner.whole.gates import GateTable, judge_before_training
+from rx_tools.runner.whole.gates import GateTable, judge_before_training, judged_line
 from rx_tools.runner.whole.record import SECTIONS, decision, measured_sections, post
 from rx_tools.runner.whole.workbench import Workbench
 
@@ -165,9 +165,7 @@ def judge(bench: Workbench, accepted: Sequence[Gate]) -> GateTable:
     settled = record | {"decision": decision(bench.run, bench.ledger.lines)}
     table = judge_before_training(bench.spec, settled, evidence, accepted)
     for gate, result in table.results.items():
-        reasons = [reason.message for reason in result.reasons[:5]]
-        data = {"gate": gate.value, "status": result.status.value, "reasons": reasons}
-        bench.ledger.append("gate_judged", data)
+        bench.ledger.append("gate_judged", judged_line(gate, result))
     for gate in table.used_acceptances:
         bench.ledger.append("unverified_accepted", {"gate": gate.value})
     return table

@@ -11,6 +11,7 @@ from rx_tools.planning.executed import executed
 from rx_tools.planning.plan import PlannedArm
 from rx_tools.runner.arms.resume import arm_history
 from rx_tools.runner.whole.experiment import rate_of
+from rx_tools.runner.whole.gates import first_reasons
 from rx_tools.runner.whole.workbench import Workbench
 
 
@@ -50,6 +51,6 @@ def judge_schedule(bench: Workbench) -> None:
     files = {published.name: published.sha256}
     bench.ledger.append("probe_finished", {"probe": "activation after the run"}, files)
     if again["differences"]:
-        reasons = again["differences"][:5]
+        reasons = first_reasons(again["differences"])
         data = {"gate": Gate.ACTIVATION.value, "status": Status.FAILED.value, "reasons": reasons}
         bench.ledger.append("gate_judged", data)

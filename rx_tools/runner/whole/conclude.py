@@ -7,7 +7,7 @@ from typing import Any
 from rx_tools.checks.deciding.circumstances import Circumstances
 from rx_tools.checks.deciding.decide import Decision, decide
 from rx_tools.checks.deciding.shown import criterion_entry
-from rx_tools.checks.validation import JUDGES
+from rx_tools.checks.validation import JUDGES, judge_all
 from rx_tools.errors import IntegrityError
 from rx_tools.evidence.digest import sha256_file
 from rx_tools.evidence.ledger import LedgerLine
@@ -24,10 +24,13 @@ from rx_tools.runner.arms.score_rows import ScoredAs, jsonl, observation_rows
 from rx_tools.runner.arms.scoring import ItemScore, Scores
 from rx_tools.runner.whole.afterwards import judge_schedule
 from rx_tools.runner.whole.clearance import events
+from rx_tools.runner.whole.gates import judged_line
 from rx_tools.runner.whole.record import Outcome, assemble, declared, post, scored_arms
 from rx_tools.runner.whole.workbench import Workbench
 
 AFTERWARDS = (Gate.EVALUATOR, Gate.LOSS_EVAL)
+ENDING = (Gate.DECISION, Gate.EVIDENCE, Gate.RECORD)
+"""Judged on the final record; no decision hangs on them."""
 
 
 def conclude(bench: Workbench) -> tuple[Decision, dict[str, Any]]:
@@ -46,7 +49,9 @@ def conclude(bench: Workbench) -> tuple[Decision, dict[str, Any]]:
     decision = recompute(bench, rows)
     made = {"verdict": decision.verdict, "outcome_reason": decision.outcome_reason}
     bench.ledger.append("decision_made", made, {published.name: published.sha256})
-    return decision, post(bench.run, bench.ledger, "", outcome_of(bench, decision))
+    outcome = outcome_of(bench, decision)
+    judge_ending(bench, outcome)
+    return decision, post(bench.run, bench.ledger, "", outcome)
 
 
 def concluded(bench: Workbench) -> bool:
@@ -61,9 +66,15 @@ def judge_afterwards(bench: Workbench) -> None:
     evidence = retained_evidence(record, bench.run.evidence)
     for gate in AFTERWARDS:
         result = JUDGES[gate](Spec.of(bench.spec), Record.of(record), evidence)
-        reasons = [reason.message for reason in result.reasons[:5]]
-        data = {"gate": gate.value, "status": result.status.value, "reasons": reasons}
-        bench.ledger.append("gate_judged", data)
+        bench.ledger.append("gate_judged", judged_line(gate, result))
+
+
+def judge_ending(bench: Workbench, outcome: Outcome) -> None:
+    """The gates on the record as a whole, before it is posted as the final one."""
+    record = assemble(bench.run, bench.ledger.lines, "", outcome)
+    results = judge_all(bench.spec, record, retained_evidence(record, bench.run.evidence))
+    for gate in ENDING:
+        bench.ledger.append("gate_judged", judged_line(gate, results[gate]))
 
 
 def all_rows(bench: Workbench) -> Iterator[dict[str, Any]]:
@@ -149,8 +160,9 @@ def circumstances(bench: Workbench) -> Circumstances:
 
 
 def gate_statuses(lines: Sequence[LedgerLine]) -> dict[str, str]:
-    """The latest status of every gate that the preflight judged."""
-    return {str(data["gate"]): str(data["status"]) for data in events(lines, "gate_judged")}
+    """The latest status of every gate that the decision hangs on."""
+    told = {str(data["gate"]): str(data["status"]) for data in events(lines, "gate_judged")}
+    return {gate: status for gate, status in told.items() if gate not in ENDING}
 
 
 def outcome_of(bench: Workbench, decision: Decision) -> Outcome:

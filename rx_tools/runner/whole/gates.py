@@ -23,6 +23,7 @@ BEFORE_TRAINING = (
 )
 """The gates that must open before an arm trains; the others judge what training leaves behind."""
 
+KEPT_REASONS = 5
 MAY_BE_ACCEPTED = (Status.UNVERIFIED, Status.UNKNOWN)
 
 
@@ -52,6 +53,18 @@ class GateTable:
     def statuses(self) -> dict[str, Status]:
         """Gate name → status."""
         return {gate.value: result.status for gate, result in self.results.items()}
+
+
+def judged_line(gate: Gate, result: Result) -> dict[str, Any]:
+    """What the ledger keeps of a gate's answer: its status and its first reasons."""
+    reasons = first_reasons([reason.message for reason in result.reasons])
+    return {"gate": gate.value, "status": result.status.value, "reasons": reasons}
+
+
+def first_reasons(reasons: Sequence[str]) -> list[str]:
+    """The first reasons, and how many more there are."""
+    more = len(reasons) - KEPT_REASONS
+    return [*reasons[:KEPT_REASONS], *([f"and {more} more"] if more > 0 else [])]
 
 
 def gates_named(names: Sequence[str]) -> tuple[Gate, ...]:
