@@ -1,6 +1,9 @@
 """Names that documents use for one and the same optimizer or setting."""
 
-from rx_tools.model.json import as_object, as_text
+from dataclasses import dataclass, field
+from typing import Any
+
+from rx_tools.model.json import JsonObject, as_object, as_text
 
 FAMILIES = {"adam": "adamw", "dimuon-lite": "dimuon", "dimuon_lite": "dimuon"}
 KNOWN = ("adamw", "dimuon")
@@ -21,6 +24,22 @@ def setting(name: str) -> str:
 def reported(actual: object) -> str:
     """The optimizer that a server response showed: its name, or its `type`; empty if neither."""
     return as_text(actual) or as_text(as_object(actual).get("type"))
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a server showed of a live optimizer: its type, empty if none, and its settings."""
+
+    type: str = ""
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+def shown(seen: JsonObject) -> Shown:
+    """From a ledger's `observation` (that of the last step) or, without one, its echo `actual`."""
+    observed, actual = as_object(seen.get("observation")), as_object(seen.get("actual"))
+    settings = dict(as_object(observed.get("last")) or actual)
+    settings.pop("type", None)
+    return Shown(reported(observed.get("optimizer")) or reported(actual), settings)
 
 
 def family_of_parameters(name: object) -> str:

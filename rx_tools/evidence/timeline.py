@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from rx_tools.checks.optimizers import Shown, shown
 from rx_tools.evidence.ledger_line import LedgerLine
 from rx_tools.model.json import as_object
 from rx_tools.model.names import Sha256
@@ -43,6 +44,7 @@ class ArmTimeline:
     rows: list[dict[str, Any]] = field(default_factory=list)
     restores: list[Restore] = field(default_factory=list)
     checks: dict[Any, list[int]] = field(default_factory=lambda: defaultdict(list))
+    shown: dict[Any, Shown] = field(default_factory=dict)
     checkpoints: dict[str, Any] = field(default_factory=dict)
     finished: LedgerLine | None = None
     scored: list[int] = field(default_factory=list)
@@ -174,9 +176,16 @@ def note_check(arm: ArmTimeline, line: LedgerLine) -> None:
     """The optimizer was seen after a restore, which is a number."""
     number = line.data.get("after_restore")
     if isinstance(number, int):
-        arm.checks[number].append(line.seq)
+        note_sight(arm, line, number, line.data)
     else:
         arm.faults.append(f"line {line.seq}: after_restore is {number!r}, no number")
+
+
+def note_sight(arm: ArmTimeline, line: LedgerLine, number: Any, seen: Mapping[str, Any]) -> None:
+    """Where the optimizer was seen after a restore (0: creation), and what it showed."""
+    if isinstance(number, int):
+        arm.checks[number].append(line.seq)
+        arm.shown[number] = shown(seen)
 
 
 def replay_update(arm: ArmTimeline, line: LedgerLine) -> None:
@@ -205,8 +214,8 @@ def replay_restore(arm: ArmTimeline, line: LedgerLine) -> None:
     expect(arm, line, "restore", len(arm.restores) + 1)
     number = line.data.get("restore")
     arm.restores.append(Restore(line.seq, number, step, line.data.get("uri")))
-    if isinstance(number, int) and as_object(line.data.get("optimizer")):
-        arm.checks[number].append(line.seq)
+    if seen := as_object(line.data.get("optimizer")):
+        note_sight(arm, line, number, seen)
     if isinstance(step, int) and 0 <= step <= arm.surviving:
         expect(arm, line, "discarded", arm.surviving - step)
         arm.surviving = step

@@ -5,6 +5,7 @@ from itertools import pairwise
 from typing import Any
 
 from rx_tools.checks.evaluator_id import evaluator_id
+from rx_tools.checks.optimizers import Shown, reported
 from rx_tools.errors import DocumentError
 from rx_tools.evidence.claim import Claim, agree, beyond, contradicted, incomplete, verified
 from rx_tools.evidence.layout import RECORD
@@ -79,8 +80,21 @@ def verify_check(
     seen = arm.checked(number)
     if number == 0 and not seen:
         seen = history.known_by(as_text(check.get("evidence_ref"))) < arm.first_update
-    what = f"optimizer check {number}: before_next_update"
-    yield agree(subject, what, check.get("before_next_update"), seen)
+    what = f"optimizer check {number}"
+    yield agree(subject, f"{what}: before_next_update", check.get("before_next_update"), seen)
+    if number in arm.shown:
+        yield from verify_shown(subject, what, check, arm.shown[number])
+
+
+def verify_shown(subject: str, what: str, check: JsonObject, seen: Shown) -> Iterator[Claim]:
+    """The optimizer that the server showed, and those stated settings that it showed as well.
+
+    The rate is left out: the record states the configured one, the server that of its last step.
+    """
+    yield agree(subject, f"{what}: actual", reported(check.get("actual")), seen.type)
+    stated = as_object(check.get("actual_config"))
+    for name in sorted(stated.keys() & seen.settings.keys() - {"learning_rate"}):
+        yield agree(subject, f"{what}: {name}", stated.get(name), seen.settings[name])
 
 
 def verify_selection(record: Record, plan: JsonObject, history: Timeline) -> Iterator[Claim]:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from rx_tools.checks.optimizers import shown
 from rx_tools.evidence.ledger import LedgerLine
 from rx_tools.model.json import JsonObject, as_object, is_number
 from rx_tools.planning import evidence_names as names
@@ -52,8 +53,8 @@ def restore_check(
 ) -> dict[str, Any]:
     """What a server response shows of the optimizer before the update that follows a restore.
 
-    A restore to the initialization holds no update: its optimizer is as new as at creation, and
-    what was measured there stands.
+    A restore to the initialization holds no update: an optimizer of the same type is as new as at
+    creation, and what was measured there stands.
     """
     seen = as_object(restore.get("optimizer"))
     check = {
@@ -63,40 +64,32 @@ def restore_check(
     }
     if not seen:
         return check | {"source": "declared", "actual": None, "actual_config": None}
-    if restore["step"] == 0:
+    optimizer = shown(seen)
+    if restore["step"] == 0 and optimizer.type == created["actual"]:
         return check | {
             **{key: created[key] for key in ("source", "actual", "actual_config")},
             "note": "back at the initialization: the optimizer is as new as at creation",
         }
-    return check | answer(plan, rate, restore, seen)
-
-
-def answer(plan: Plan, rate: float | None, restore: JsonObject, seen: JsonObject) -> dict[str, Any]:
-    """The observed optimizer and the settings of the last step that the restored state holds."""
-    observed = as_object(seen.get("observation"))
-    shown = dict(as_object(observed.get("last")) or as_object(seen.get("actual")))
-    kind = as_object(observed.get("optimizer")).get("type") or as_object(seen["actual"]).get("type")
-    shown.pop("type", None)
-    return {
+    return check | {
         "source": seen["source"],
-        "actual": kind,
-        **with_configured_rate(plan, rate, restore, shown),
+        "actual": optimizer.type or None,
+        **with_configured_rate(plan, rate, restore, optimizer.settings),
     }
 
 
 def with_configured_rate(
-    plan: Plan, base: float | None, restore: JsonObject, shown: dict[str, Any]
+    plan: Plan, base: float | None, restore: JsonObject, settings: dict[str, Any]
 ) -> dict[str, Any]:
     """The configured rate in place of a scheduled one, if the schedule leads from one to the other.
 
     The server shows the rate of the last step; the spec requests the base rate.
     """
-    arm, last = plan.arm(str(restore["arm"])), shown.get("learning_rate")
+    arm, last = plan.arm(str(restore["arm"])), settings.get("learning_rate")
     if arm is None or base is None or not is_number(last):
-        return {"actual_config": shown}
+        return {"actual_config": settings}
     if last != plan.schedule.rate(base, int(restore["step"]) - 1, arm.steps):
-        return {"actual_config": shown}
+        return {"actual_config": settings}
     return {
-        "actual_config": shown | {"learning_rate": base},
+        "actual_config": settings | {"learning_rate": base},
         "note": f"last step at {last!r}: base rate {base!r}, schedule {plan.schedule.kind}",
     }
