@@ -19,6 +19,7 @@ from rx_tools.evidence.layout import (
     ORIGINAL_SPEC,
     RECORD,
     REQUIRED,
+    RUN,
     UPDATES,
     in_evidence,
     is_expected,
@@ -28,7 +29,7 @@ from rx_tools.evidence.ledger_reading import LedgerReading, judge_ledger
 from rx_tools.evidence.names import check_name, twin_of
 from rx_tools.evidence.secrets import refuse_secrets
 from rx_tools.evidence.strict_json import parse_document
-from rx_tools.model.json import as_object
+from rx_tools.model.json import as_object, as_text
 from rx_tools.model.record import Record
 
 WRITTEN = "bundle_written"
@@ -45,6 +46,9 @@ def collect(run_dir: Path) -> dict[str, bytes]:
     if missing:
         hint = "is this a run directory? `rx preflight` and `rx run` make one"
         raise UnverifiedError(f"there is no {missing[0]}", where=str(run_dir), hint=hint)
+    if not as_text(json_object(contents, RUN).get("run_id")):
+        hint = "restore it from an earlier bundle"
+        raise IntegrityError("names no run_id", where=str(run_dir / RUN), hint=hint)
     updates = [path for path in contents if path.startswith(f"{UPDATES}/")]
     if not updates:
         hint = "the first update is written when the run starts"

@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from rx_tools import __version__
+from rx_tools.checks.shape import judge_shape
 from rx_tools.errors import IntegrityError, UsageError
 from rx_tools.evidence.digest import sha256_file
 from rx_tools.evidence.publish import Published, publish
 from rx_tools.evidence.strict_json import Document, read_document
 from rx_tools.model.json import JsonObject, as_object, as_text
 from rx_tools.model.names import Sha256
+from rx_tools.model.result import Level
 from rx_tools.planning.plan import Plan
 
 SCHEMA = "urn:rx:schema:run:1"
@@ -84,8 +86,15 @@ class RunDir:
 
     @cached_property
     def plan(self) -> Plan:
-        """The frozen plan."""
-        return Plan.from_json(as_object(read_document(self.path / "plan.json").value))
+        """The frozen plan; a file that is none is named, with the first place that is wrong."""
+        path = self.path / "plan.json"
+        document = read_document(path).value
+        findings = judge_shape(document, "plan", "plan")
+        wrong = [finding for finding in findings if finding.level is Level.ERROR]
+        if wrong:
+            what = f"is no plan: {wrong[0].json_path}: {wrong[0].message}"
+            raise IntegrityError(what, where=str(path), hint="restore it from the bundle")
+        return Plan.from_json(document)
 
     @property
     def plan_sha256(self) -> Sha256:

@@ -9,19 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rx_tools.checks.shape import judge_shape
-from rx_tools.errors import IntegrityError, RxError
+from rx_tools.errors import RxError
 from rx_tools.evidence.budget import Budget, budget_of
 from rx_tools.evidence.digest import sha256_of
 from rx_tools.evidence.layout import MANIFEST
 from rx_tools.evidence.ledger_line import LedgerLine
 from rx_tools.evidence.ledger_reading import LedgerReading, read_ledger
 from rx_tools.evidence.run_dir import RunDir
-from rx_tools.evidence.strict_json import read_document
 from rx_tools.evidence.tree import open_tree
 from rx_tools.model.json import as_list, as_object, as_text
 from rx_tools.model.record import Record
-from rx_tools.model.result import Finding, Level
 from rx_tools.planning import evidence_names as names
 from rx_tools.planning.plan import Plan
 from rx_tools.report.liveness import is_held
@@ -115,7 +112,7 @@ class RunView:
 
 def look(run: RunDir) -> RunView:
     """Read a run. Raises `RxError` when a document cannot be read at all."""
-    plan = plan_of(run)
+    plan = run.plan
     reading = read_ledger(run.ledger_path, run=run.run_id)
     lines = reading.lines
     record = Record.of(run.record())
@@ -143,22 +140,6 @@ def look(run: RunDir) -> RunView:
         bundle=packed,
         next=next_step(standing),
     )
-
-
-def plan_of(run: RunDir) -> Plan:
-    """The plan; a file that is none is named, with the first place that is wrong."""
-    path = run.path / "plan.json"
-    wrong = [one for one in judge_shape(read_document(path).value, "plan", "plan") if is_error(one)]
-    if wrong:
-        raise IntegrityError(
-            f"is no plan: {wrong[0].json_path}: {wrong[0].message}", where=str(path)
-        )
-    return run.plan
-
-
-def is_error(finding: Finding) -> bool:
-    """Whether a finding is more than a warning."""
-    return finding.level is Level.ERROR
 
 
 def bundle_beside(place: Path) -> Path | None:

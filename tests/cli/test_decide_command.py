@@ -227,7 +227,7 @@ def run(tmp_path):
     spec["experiment_features"] |= {"paired_training_arms": False, "heldout_loss": False}
     spec |= {"activation_gate": {"applicable": False}, "feasibility_required": False}
     spec["restoration_preflight"] = {"applicable": False}
-    spec["eval"] = {"metric": "accuracy"}
+    spec["eval"] = {"metric": "accuracy", "n_examples": 2}
     content = json.dumps(spec).encode()
     plan = derive(spec, sha256_of(content), experiment="e", answers={"readings.primary": "margin"})
     run = create_run_dir(tmp_path / "run", run_id="r", experiment="e", spec=content, plan=plan.plan)

@@ -1,10 +1,12 @@
 """Slips of the hand: an empty variable, a folder that is not there, a service that nobody knows."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from rx_tools.cli.app import build
+from tests.evidence.forge import TRUE
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 SPEC = FIXTURES / "exp_9574bbb76e.spec.json"
@@ -43,3 +45,34 @@ def test_an_unknown_service_is_told_before_a_run_is_begun(rx, tmp_path, command)
     code, lines = rx(command, SPEC, "--rehearse", "--like", "nothing", "--run-dir", run)
     assert code == 2 and lines == ["rx: --like nothing: unknown (known: stock)"]
     assert not run.exists()
+
+
+NO_PLAN = '{"schema": "urn:rx:schema:plan:1", "arms": 5}'
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("status", "{}"),
+        ("decide", "--run-dir", "{}"),
+        ("run", "--resume", "--run-dir", "{}"),
+        ("train", "--arm", "baseline_lr1e-4_seed0", "--run-dir", "{}"),
+        ("report", "{}", "-o", "{}.html"),
+        ("diff", "{}", "{}"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_plan_that_is_none_is_named(rx, tmp_path, words):
+    run = shutil.copytree(TRUE, tmp_path / "run")
+    (run / "plan.json").write_text(NO_PLAN)
+    code, lines = rx(*(word.format(run) for word in words))
+    assert code == 4 and len(lines) == 1
+    assert f'{run}/plan.json: is no plan: $: "rx_version" is missing (restore it' in lines[0]
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", "null", '{"run_id": 5}'])
+def test_a_run_without_a_name_is_not_packed(rx, tmp_path, text):
+    run = shutil.copytree(TRUE, tmp_path / "run")
+    (run / "run.json").write_text(text)
+    code, lines = rx("bundle", run)
+    assert code == 4 and lines[0].startswith(f"rx: {run}/run.json: names no run_id (restore it")
