@@ -13,7 +13,7 @@ from rx_tools.cli.console import say
 from rx_tools.cli.serving import serving, stage
 from rx_tools.errors import IntegrityError
 from rx_tools.evidence.ledger import Ledger
-from rx_tools.evidence.run_dir import RunDir, open_run_dir
+from rx_tools.evidence.run_dir import RunDir, open_run_dir, refuse_bundle
 from rx_tools.evidence.strict_json import read_document
 from rx_tools.local.assets import tokenizer_folder
 from rx_tools.local.choosing import choose
@@ -78,6 +78,7 @@ def new_run(asked: Asked, spec: Path) -> tuple[RunDir, Ledger]:
 def old_run(asked: Asked) -> tuple[RunDir, Ledger]:
     """Open a run that exists; a spec that is not its own is refused."""
     run = open_run_dir(asked.run_dir)
+    refuse_bundle(run.path)
     if asked.spec is not None:
         given = read_document(asked.spec).sha256
         if given != run.original_spec.sha256:

@@ -17,6 +17,7 @@ from rx_tools.evidence.bundle import BundleInfo, bundle
 from rx_tools.evidence.contents import WRITTEN
 from rx_tools.evidence.layout import LEDGER
 from rx_tools.evidence.ledger import Ledger, LedgerHeldError
+from rx_tools.evidence.run_dir import refuse_bundle
 
 PATIENCE = 10.0
 """Seconds to wait for another bundler of the same run."""
@@ -45,6 +46,7 @@ def command(
     if not os.path.lexists(ledger):
         hint = "name a run directory, or run this inside one"
         raise UnverifiedError("there is no ledger", where=str(run_dir), hint=hint)
+    refuse_bundle(run_dir)
     place = output or default_place(run_dir, zip)
     check_parent(place)
     with patiently_opened(ledger) as held:

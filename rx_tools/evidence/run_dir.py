@@ -16,6 +16,7 @@ from rx_tools import __version__
 from rx_tools.checks.shape import judge_shape
 from rx_tools.errors import IntegrityError, UsageError
 from rx_tools.evidence.digest import sha256_file
+from rx_tools.evidence.layout import MANIFEST
 from rx_tools.evidence.publish import Published, publish
 from rx_tools.evidence.strict_json import Document, read_document
 from rx_tools.model.json import JsonObject, as_object, as_text
@@ -205,6 +206,13 @@ def open_run_dir(path: Path | None) -> RunDir:
             hint="`rx preflight SPEC` makes one; name it with --run-dir",
         )
     return RunDir(place)
+
+
+def refuse_bundle(place: Path) -> None:
+    """Raise `UsageError` before something is written into a bundle, which never changes."""
+    if (place / MANIFEST).exists():
+        hint = "name the run directory that it was made from"
+        raise UsageError("is a bundle, which never changes", where=str(place), hint=hint)
 
 
 def starts_with(path: Path, magic: bytes) -> bool:

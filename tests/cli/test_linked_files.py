@@ -46,7 +46,10 @@ def rx(*arguments):
 
 @pytest.fixture
 def run(tmp_path):
-    return shutil.copytree(TRUE, tmp_path / "run")
+    place = shutil.copytree(TRUE, tmp_path / "run")
+    (place / "manifest-sha256.txt").unlink()
+    (place / "bundle.json").unlink()
+    return place
 
 
 @pytest.mark.parametrize("spoil", [link, pipe, folder])

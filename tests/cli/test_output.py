@@ -39,6 +39,8 @@ def rx(folder, *arguments):
 def folder(tmp_path_factory):
     place = tmp_path_factory.mktemp("output")
     shutil.copytree(TRUE, place / "run")
+    (place / "run" / "manifest-sha256.txt").unlink()
+    (place / "run" / "bundle.json").unlink()
     (place / "answers.json").write_text('{"evaluation.renderer": "qwen3_5"}')
     (place / "file").write_text("mine")
     (place / "folder").mkdir()

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from rx_tools.cli.app import build
+from rx_tools.errors import ExitCode
+from rx_tools.evidence.verify import verify
 from tests.evidence.forge import TRUE
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -47,6 +49,14 @@ def test_an_unknown_service_is_told_before_a_run_is_begun(rx, tmp_path, command)
     assert not run.exists()
 
 
+def run_directory(folder):
+    """The run of which the true bundle was made."""
+    run = shutil.copytree(TRUE, folder / "run")
+    (run / "manifest-sha256.txt").unlink()
+    (run / "bundle.json").unlink()
+    return run
+
+
 NO_PLAN = '{"schema": "urn:rx:schema:plan:1", "arms": 5}'
 
 
@@ -63,7 +73,7 @@ NO_PLAN = '{"schema": "urn:rx:schema:plan:1", "arms": 5}'
     ids=lambda words: words[0],
 )
 def test_a_plan_that_is_none_is_named(rx, tmp_path, words):
-    run = shutil.copytree(TRUE, tmp_path / "run")
+    run = run_directory(tmp_path)
     (run / "plan.json").write_text(NO_PLAN)
     code, lines = rx(*(word.format(run) for word in words))
     assert code == 4 and len(lines) == 1
@@ -72,7 +82,28 @@ def test_a_plan_that_is_none_is_named(rx, tmp_path, words):
 
 @pytest.mark.parametrize("text", ["[]", "{}", "null", '{"run_id": 5}'])
 def test_a_run_without_a_name_is_not_packed(rx, tmp_path, text):
-    run = shutil.copytree(TRUE, tmp_path / "run")
+    run = run_directory(tmp_path)
     (run / "run.json").write_text(text)
     code, lines = rx("bundle", run)
     assert code == 4 and lines[0].startswith(f"rx: {run}/run.json: names no run_id (restore it")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("bundle", "{}"),
+        ("run", "--resume", "--run-dir", "{}"),
+        ("train", "--arm", "baseline_lr1e-4_seed0", "--resume", "--run-dir", "{}"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_nothing_is_written_into_a_bundle(rx, tmp_path, words):
+    bundle = shutil.copytree(TRUE, tmp_path / "bundle")
+    code, lines = rx(*(word.format(bundle) for word in words))
+    assert code == 2
+    assert lines == [
+        f"rx: {bundle}: is a bundle, which never changes (name the run directory that it was made "
+        "from)"
+    ]
+    assert verify(bundle).exit_code is ExitCode.OK
+    assert sorted(tmp_path.iterdir()) == [bundle]
