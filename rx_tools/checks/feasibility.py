@@ -34,6 +34,7 @@ CODES: Mapping[str, str] = {
     "RX355": "the budget cannot be read",
     "RX356": "the projection covers less than the plan",
     "RX357": "the projection is for another primary endpoint than the plan's",
+    "RX358": "a figure of the projection is not the one of the frozen plan beside it",
 }
 
 SECTION = "$.feasibility"

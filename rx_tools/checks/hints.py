@@ -35,6 +35,7 @@ HINTS: Mapping[str, str] = {
     "RX354": "drop optional evaluations first, then seeds or rates, and keep the endpoint",
     "RX355": "give the budget as numbers",
     "RX356": "plan every arm, step and evaluated example",
+    "RX358": "project the frozen plan: `rx preflight` counts its units itself",
     "RX357": "drop optional evaluations, never the endpoint; or declare the deviation",
     "RX360": "freeze the evaluator before scoring and record it with its scores",
     "RX361": "record all three, with version 1",

@@ -18,8 +18,10 @@ from rx_tools.evidence.gather import Found, update_number
 from rx_tools.evidence.ledger_rules import is_ledger, ledger_findings, line_of
 from rx_tools.evidence.retained import require_folder, retained_evidence
 from rx_tools.evidence.strict_json import Document, UnreadableError, read_bytes, read_document
+from rx_tools.evidence.verify_feasibility import whole_plan
 from rx_tools.model.record import Record
 from rx_tools.model.result import Finding, Level, Status
+from rx_tools.planning.projected import projection_findings
 from rx_tools.report.findings import FileReport, Placed, Report
 
 ORIGINAL_SPEC = "original.spec.json"
@@ -102,7 +104,9 @@ def judge_files(found: Iterable[Found], evidence: Path | None, updates: bool) ->
         spec, record = pair
         kept = retained_evidence(record.document.value, evidence or beside(record))
         answer = judge_pair(spec.document.value, record.document.value, kept)
-        findings = {spec.path: answer.on_spec, record.path: answer.on_record}
+        beside_plan = projections(reading.documents, spec, record)
+        on_record = unique([*answer.on_record, *beside_plan])
+        findings = {spec.path: answer.on_spec, record.path: on_record}
     for read in reading.documents:
         if read.path not in findings:
             findings[read.path] = judge_document(read.kind, read.document.value)
@@ -119,6 +123,15 @@ def judge_files(found: Iterable[Found], evidence: Path | None, updates: bool) ->
         validation=validation_of(answer) if pair else None,
         gates=answer.gates,
     )
+
+
+def projections(documents: Iterable[Read], spec: Read, record: Read) -> Iterator[Finding]:
+    """What the record projects otherwise than the frozen plan of this very spec."""
+    section = Record.of(record.document.value).section("feasibility")
+    for read in documents:
+        plan = whole_plan(read.document.value) if read.kind is Kind.PLAN else None
+        if plan and plan.spec_sha256 == spec.document.sha256:
+            yield from projection_findings(section, plan, spec.document.value)
 
 
 def report_on(read: Read, findings: Sequence[Finding]) -> FileReport:

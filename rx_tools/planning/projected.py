@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Mapping
 
 from rx_tools.checks.grading import same, shown
+from rx_tools.checks.hints import HINTS
 from rx_tools.model.json import JsonObject, as_object
+from rx_tools.model.result import Finding, Level
 from rx_tools.planning.plan import Plan
 
 
@@ -19,6 +21,12 @@ def planned_units(plan: Plan) -> dict[str, int]:
         "training": sum(arm.steps for arm in plan.arms),
         "evaluation": confirmation + len(plan.selection) * plan.data.held_out,
     }
+
+
+def projection_findings(section: JsonObject, plan: Plan, spec: JsonObject) -> Iterator[Finding]:
+    """The same faults as findings on a record that lies beside its plan."""
+    for fault in projection_faults(section, plan, spec):
+        yield Finding("RX358", Level.ERROR, fault, "$.feasibility", HINTS["RX358"], "record")
 
 
 def samples_per_unit(spec: JsonObject) -> dict[str, object]:

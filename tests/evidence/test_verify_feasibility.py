@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from rx_tools.cli.app import build
 from rx_tools.errors import ExitCode
 from rx_tools.evidence.claim import State
 from rx_tools.evidence.verify import verify
@@ -51,7 +52,7 @@ def test_figures_that_the_plan_determines_are_derived_again(tmp_path, path, valu
 
 
 def test_the_plan_of_the_true_bundle_says_the_same_units(tmp_path):
-    """Six arms of twelve steps, and seven scorings (the base model too) of every item."""
+    """Every arm's steps, and one scoring more than arms (the base model) of every item."""
     forge = Forge()
     plan = json.loads(forge.files["plan.json"])
     stated = forge.record["feasibility"]["measurements"]
@@ -62,3 +63,18 @@ def test_the_plan_of_the_true_bundle_says_the_same_units(tmp_path):
     forge.write(tmp_path)
     claims = [c for c in verify(tmp_path).of(State.VERIFIED) if "feasibility" in c.subject]
     assert any("plan.json" in claim.message for claim in claims)
+
+
+@pytest.mark.parametrize(("units", "found"), [(1, ["RX358"]), (48, [])])
+def test_a_record_beside_its_plan_is_held_to_it(tmp_path, capsys, units, found):
+    """`rx validate RUN` has the plan; the gate itself answers as the server, which has none."""
+    forge = forged(("measurements", "training", "planned_units"), units) if found else Forge()
+    forge.write(tmp_path)
+    assert forge.record["feasibility"]["measurements"]["training"]["planned_units"] == units
+    with pytest.raises(SystemExit) as left:
+        build(["validate"])(["validate", str(tmp_path), "--format", "json"])
+    report = json.loads(capsys.readouterr().out)
+    codes = [f["code"] for file in report["files"] for f in file["findings"]]
+    assert [code for code in codes if code == "RX358"] == found
+    assert report["validation"]["feasibility"]["status"] == "passed"
+    assert left.value.code == (1 if found else 0)
