@@ -71,12 +71,28 @@ def typed_rows(data: bytes) -> TypedRows | None:
         rows.sort(key=run_of)
         runs = list(runs_of(rows))
     typed = TypedRows(runs, len(rows))
-    return typed if keys_are_single(data, typed) else None
+    laid_out = is_array(data) or fill_their_lines(data, typed.n)
+    return typed if laid_out and keys_are_single(data, typed) else None
+
+
+def is_array(data: bytes) -> bool:
+    """Whether one array holds all rows."""
+    return data.lstrip(b" \t\r\n")[:1] == b"["
+
+
+def fill_their_lines(data: bytes, rows: int) -> bool:
+    """Whether every row begins a line and no line is left over.
+
+    No parser of lines refuses two rows on one line, or one on two.
+    """
+    begun = data.startswith(b"{") + data.count(b"\n{")
+    ended = data.count(b"\n") + (not data.endswith(b"\n"))
+    return begun == ended == rows
 
 
 def any_rows(data: bytes) -> list[TypedRow]:
     """The rows of an array or of JSON Lines, in the order of the file."""
-    if data.lstrip(b" \t\r\n")[:1] == b"[":
+    if is_array(data):
         return msgspec.json.decode(data, type=list[TypedRow])
     return msgspec.json.Decoder(TypedRow).decode_lines(data)
 

@@ -119,6 +119,24 @@ def test_a_row_of_the_wrong_shape_is_named_by_its_line(old, new, name):
     assert decision.issues[0].place == "line 3"
 
 
+@pytest.mark.parametrize(
+    ("laid_out", "message"),
+    [
+        (lines(ROWS).replace(b"}\n{", b"} {", 1), "line 1: not JSON: Extra data"),
+        (lines(ROWS).replace(b"}\n{", b"}{", 1) + b"\n", "line 1: not JSON: Extra data"),
+        (lines(ROWS).replace(b", ", b",\n", 1), "line 1: not JSON"),
+        (
+            lines(ROWS).replace(b", ", b",\n", 1).replace(b"}\n{", b"} {", 1),
+            "line 1: not JSON",
+        ),
+    ],
+)
+def test_a_row_has_a_line_and_a_line_has_a_row(laid_out, message):
+    decision = decided(laid_out)
+    assert decision.criteria == ()
+    assert message in decision.issues[0]
+
+
 def test_a_byte_order_mark_is_refused():
     assert "a byte-order mark" in decided(b"\xef\xbb\xbf" + lines(ROWS)).issues[0]
 
