@@ -1,5 +1,6 @@
 """Slips of the hand: an empty variable, a folder that is not there, a service that nobody knows."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -107,3 +108,20 @@ def test_nothing_is_written_into_a_bundle(rx, tmp_path, words):
     ]
     assert verify(bundle).exit_code is ExitCode.OK
     assert sorted(tmp_path.iterdir()) == [bundle]
+
+
+@pytest.mark.parametrize(
+    ("member", "value", "place"),
+    [
+        ("arms", {}, "$.arms"),
+        ("batch_size", -1, "$.data.n_train"),
+    ],
+)
+def test_a_spec_that_leads_to_no_plan_begins_no_run(rx, tmp_path, member, value, place):
+    spec = tmp_path / "spec.json"
+    spec.write_text(json.dumps(json.loads(SPEC.read_text()) | {member: value}))
+    code, lines = rx("run", spec, "--rehearse", "--run-dir", tmp_path / "run")
+    assert code == 1 and len(lines) == 1
+    assert f"rx: {spec}: leads to no plan: {place}: " in lines[0]
+    assert f"(rx validate {spec} says what is wrong with it)" in lines[0]
+    assert not (tmp_path / "run").exists()
