@@ -13,6 +13,7 @@ from rx_tools.model.json import JsonObject, as_list, as_object
 from rx_tools.model.names import Gate
 from rx_tools.model.record import Record
 from rx_tools.model.result import Status
+from rx_tools.planning import evidence_names as names
 
 OPEN = (Status.PASSED, Status.NOT_APPLICABLE)
 MAY_BE_ACCEPTED = (Status.UNVERIFIED, Status.UNKNOWN)
@@ -51,10 +52,19 @@ def document_faults(files: Files, history: Timeline) -> Iterator[Claim]:
         yield from differing(path, clearance, told)
         yield from differing(f"{path} gates", as_object(clearance.get("gates")), gates)
         yield from differing(f"{path} binding", binding, bound)
-        for name, digest in as_object(binding.get("evidence")).items():
-            place = in_evidence(name)
-            if place not in files or files.sha256(place) != digest:
-                yield contradicted(path, f"binds a {name} that is not the one in the evidence")
+        yield from evidence_faults(files, path, as_object(binding.get("evidence")))
+
+
+def evidence_faults(files: Files, path: str, bound: JsonObject) -> Iterator[Claim]:
+    """What was measured for a clearance is bound by it, and is still what it was."""
+    versions = set(map(names.first_version, bound))
+    for name in names.MEASURED:
+        if in_evidence(name) in files and name not in versions:
+            yield contradicted(path, f"does not bind {name}, which was measured for it")
+    for name, digest in bound.items():
+        place = in_evidence(name)
+        if place not in files or files.sha256(place) != digest:
+            yield contradicted(path, f"binds a {name} that is not the one in the evidence")
 
 
 def differing(subject: str, stated: JsonObject, derived: JsonObject) -> Iterator[Claim]:

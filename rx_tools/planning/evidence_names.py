@@ -1,5 +1,6 @@
 """The evidence files that a run will hold, by name, before it starts."""
 
+import re
 from collections.abc import Sequence
 
 from rx_tools.planning.plan import PlannedArm
@@ -13,6 +14,9 @@ CORRECTNESS = "preflight-correctness.json"
 RESTORATION = "preflight-restoration.json"
 ACTIVATION = "preflight-activation.json"
 FEASIBILITY = "preflight-feasibility.json"
+MEASURED = (SERVICE, CORRECTNESS, RESTORATION, ACTIVATION, FEASIBILITY)
+"""What a preflight publishes, in the order of measuring, and a clearance binds."""
+
 AFTERWARDS = "activation-after-run.json"
 SELECTION = "selection.json"
 OBSERVATIONS = "scored-observations.jsonl"
@@ -56,3 +60,8 @@ def planned_files(arms: Sequence[PlannedArm], searching: bool) -> tuple[str, ...
         AFTERWARDS,
         OBSERVATIONS,
     )
+
+
+def first_version(name: str) -> str:
+    """The name that a document had when it was published first: without its number."""
+    return re.sub(r"-[0-9]+(?=\.json\Z)", "", name)

@@ -356,6 +356,10 @@ FORGERIES = {
         clearance(lambda c: c["binding"]["evidence"].update({"preflight-service.json": "0" * 64})),
         "clearance-1.json: binds a preflight-service.json that is not the one in the evidence",
     ),
+    "a clearance that binds nothing": (
+        clearance(lambda c: c["binding"].update(evidence={})),
+        "clearance-1.json: does not bind preflight-service.json, which was measured for it",
+    ),
     "a clearance that came too late": (
         to_the_end("clearance_issued"),
         "started without having spent a clearance",

@@ -24,7 +24,7 @@ from rx_tools.runner.preflight.honesty import measure_correctness
 from rx_tools.runner.preflight.pilot import run_pilot
 from rx_tools.runner.preflight.restoration import Start, measure_restoration
 from rx_tools.runner.preflight.room import require_evidence_room
-from rx_tools.runner.preflight.sections import ORDER, publish_section, start
+from rx_tools.runner.preflight.sections import publish_section, start
 from rx_tools.runner.preflight.service_check import ServiceFacts, check_service
 from rx_tools.runner.whole import clearance
 from rx_tools.runner.whole.evaluator import freeze_evaluator
@@ -173,7 +173,7 @@ def judge(bench: Workbench, accepted: Sequence[Gate]) -> GateTable:
 
 def clear(bench: Workbench, table: GateTable, arms: Sequence[PlannedArm]) -> None:
     """Issue the clearance that these arms spend."""
-    bound = [path.name for name in ORDER if (path := bench.run.newest(name))]
+    bound = [path.name for name in names.MEASURED if (path := bench.run.newest(name))]
     clearance.issue(
         bench.run,
         bench.ledger,

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from rx_tools.evidence.publish import Published
-from rx_tools.planning import evidence_names as names
 from rx_tools.runner.whole.record import SECTIONS
 from rx_tools.runner.whole.workbench import Workbench
 
@@ -30,13 +29,3 @@ def newest_section(bench: Workbench, name: str) -> str:
     """The evidence name of the newest measurement of a section."""
     path = bench.run.newest(name)
     return path.name if path else name
-
-
-ORDER = (
-    names.SERVICE,
-    names.CORRECTNESS,
-    names.RESTORATION,
-    names.ACTIVATION,
-    names.FEASIBILITY,
-)
-"""The preflight's evidence, in the order in which it is measured."""
