@@ -22,6 +22,7 @@ from rx_tools.planning.derive import Derivation, derive
 from rx_tools.planning.discrimination import Advice, discrimination_advice
 from rx_tools.planning.names import experiment_name
 from rx_tools.planning.plan import Plan
+from rx_tools.planning.plan_shape import refuse_misshapen
 from rx_tools.planning.questions import answers_in
 from rx_tools.planning.secondary import Secondary, secondary_evaluations
 from rx_tools.report.plan import plan_lines
@@ -72,6 +73,7 @@ def command(
     show(derivation, Outlook(power, secondary, advice), format, quiet)
     if derivation.blocking or derivation.unknown_answers:
         return ExitCode.UNVERIFIED
+    refuse_misshapen(derivation.plan, str(spec))
     if output:
         write_new(output, json.dumps(derivation.plan.to_json(), indent=1) + "\n")
     return ExitCode.OK

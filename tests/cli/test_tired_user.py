@@ -125,3 +125,7 @@ def test_a_spec_that_leads_to_no_plan_begins_no_run(rx, tmp_path, member, value,
     assert f"rx: {spec}: leads to no plan: {place}: " in lines[0]
     assert f"(rx validate {spec} says what is wrong with it)" in lines[0]
     assert not (tmp_path / "run").exists()
+    (tmp_path / "answers.json").write_text('{"evaluation.renderer": "qwen3_5"}')
+    asked = ("plan", spec, "--answers", tmp_path / "answers.json", "-o", tmp_path / "plan.json")
+    assert rx(*asked) == (1, lines)
+    assert not (tmp_path / "plan.json").exists()

@@ -1,6 +1,5 @@
 """Opening a run: the directory, the ledger's first lines, and what is published at once."""
 
-import json
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,15 +10,13 @@ from typing import Any
 
 from rx_tools import __version__
 from rx_tools.checks.kinds import Kind
-from rx_tools.checks.shape import judge_shape
-from rx_tools.errors import DocumentError, IntegrityError
+from rx_tools.errors import IntegrityError
 from rx_tools.evidence.digest import sha256_of
 from rx_tools.evidence.ledger import Clock, Ledger
 from rx_tools.evidence.run_dir import RunDir, create_run_dir, pretty
 from rx_tools.evidence.wanted import read_as
 from rx_tools.model.json import as_object
 from rx_tools.model.names import Sha256
-from rx_tools.model.result import Level
 from rx_tools.planning import evidence_names as names
 from rx_tools.planning.derive import derive, frozen
 from rx_tools.planning.deviate import Change
@@ -28,6 +25,7 @@ from rx_tools.planning.from_plan import answers_of
 from rx_tools.planning.names import experiment_name
 from rx_tools.planning.plan import SCHEMA as PLAN_SCHEMA
 from rx_tools.planning.plan import Plan
+from rx_tools.planning.plan_shape import refuse_misshapen
 from rx_tools.planning.rehearsal import ANSWERS, Stage
 from rx_tools.runner.whole.judged import JudgedSpec, judged_spec
 
@@ -83,22 +81,10 @@ def planned(request: Request, judged: JudgedSpec) -> Plan:
         derived_from=judged.derived_from,
     )
     plan = frozen(derivation)
-    refuse_misshapen(plan, request.spec)
+    refuse_misshapen(plan, str(request.spec))
     if given and given.spec_sha256 == digest:
         refuse_edited(given, plan, request.plan)
     return plan
-
-
-def refuse_misshapen(plan: Plan, spec: Path) -> None:
-    """A spec whose values lead to no plan is refused before a run is begun."""
-    findings = judge_shape(json.loads(pretty(plan.to_json())), "plan", "plan")
-    wrong = next((one for one in findings if one.level is Level.ERROR), None)
-    if wrong:
-        raise DocumentError(
-            f"leads to no plan: {wrong.json_path}: {wrong.message}",
-            where=str(spec),
-            hint=f"rx validate {spec} says what is wrong with it",
-        )
 
 
 def refuse_edited(given: Plan, derived: Plan, path: Path | None) -> None:
