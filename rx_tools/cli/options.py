@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from rx_tools.errors import UsageError
+
 
 class Format(StrEnum):
     """How a command prints what it found."""
@@ -21,3 +23,12 @@ RunDir = Annotated[
     Path | None,
     typer.Option("--run-dir", help="The run directory; by default the one you are in."),
 ]
+
+
+def one_of(directory: Path | None, run_dir: Path | None) -> Path | None:
+    """The run directory, which may be given as an argument or as an option, once."""
+    if directory is not None and run_dir is not None:
+        raise UsageError(
+            "the run directory is given twice", where="--run-dir", hint="leave one out"
+        )
+    return run_dir if directory is None else directory

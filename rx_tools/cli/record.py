@@ -9,7 +9,7 @@ import typer
 
 from rx_tools.checks.evidence_files import is_attachment
 from rx_tools.cli.console import emit
-from rx_tools.cli.options import Debug, RunDir
+from rx_tools.cli.options import Debug, RunDir, one_of
 from rx_tools.errors import ExitCode, IntegrityError, UnverifiedError, UsageError
 from rx_tools.evidence.digest import sha256_file
 from rx_tools.evidence.ledger import read_ledger
@@ -39,7 +39,7 @@ def command(
 
     Example: rx record runs/exp_9574bbb76e-20261129T201000Z > record.json
     """
-    run = open_run_dir(directory or run_dir)
+    run = open_run_dir(one_of(directory, run_dir))
     record = run.record(update)
     if not record:
         raise UnverifiedError(

@@ -8,7 +8,7 @@ import typer
 
 from rx_tools import __version__
 from rx_tools.cli.console import emit, say
-from rx_tools.cli.options import Debug, Format, FormatOption, Quiet, RunDir
+from rx_tools.cli.options import Debug, Format, FormatOption, Quiet, RunDir, one_of
 from rx_tools.cli.output import check_place, write_over
 from rx_tools.errors import ExitCode, UsageError
 from rx_tools.evidence.digest import sha256_of
@@ -47,7 +47,7 @@ def command(
         raise UsageError("the page goes to stdout", where="-o -", hint="name a file for the page")
     if not to_stdout:
         check_place(output)
-    view = look(open_run_dir(directory or run_dir))
+    view = look(open_run_dir(one_of(directory, run_dir)))
     page = (render_html(view) + "\n").encode()
     if to_stdout:
         emit(page.decode())

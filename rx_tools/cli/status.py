@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from rx_tools.cli.console import emit
-from rx_tools.cli.options import Debug, Format, FormatOption, Quiet, RunDir
+from rx_tools.cli.options import Debug, Format, FormatOption, Quiet, RunDir, one_of
 from rx_tools.errors import ExitCode
 from rx_tools.evidence.run_dir import open_run_dir
 
@@ -29,7 +29,7 @@ def command(
     from rx_tools.report.run_view import look
     from rx_tools.report.status import status_json, status_text
 
-    view = look(open_run_dir(directory or run_dir))
+    view = look(open_run_dir(one_of(directory, run_dir)))
     if not quiet:
         emit(status_json(view) if format is Format.JSON else status_text(view))
     return ExitCode.INTEGRITY if view.reading.damage else ExitCode.OK

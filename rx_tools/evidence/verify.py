@@ -79,6 +79,9 @@ def verify(place: Path, *, root: str = "") -> Verification:
 
     Raises `UnverifiedError` when there is no bundle at all; everything else is a claim.
     """
+    if (place / RUN).is_file() and not (place / MANIFEST).exists():
+        hint = f"`rx bundle {place}` packs a run directory"
+        raise UnverifiedError(f"is no bundle: there is no {MANIFEST}", where=str(place), hint=hint)
     try:
         files = open_tree(place).files
     except IntegrityError as error:

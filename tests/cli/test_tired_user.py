@@ -129,3 +129,22 @@ def test_a_spec_that_leads_to_no_plan_begins_no_run(rx, tmp_path, member, value,
     asked = ("plan", spec, "--answers", tmp_path / "answers.json", "-o", tmp_path / "plan.json")
     assert rx(*asked) == (1, lines)
     assert not (tmp_path / "plan.json").exists()
+
+
+@pytest.mark.parametrize("command", ["status", "report", "record"])
+def test_two_run_directories_are_one_too_many(rx, command):
+    code, lines = rx(command, TRUE, "--run-dir", "elsewhere")
+    assert code == 2 and lines == [
+        "rx: --run-dir: the run directory is given twice (leave one out)"
+    ]
+
+
+@pytest.mark.parametrize("words", [("verify", "{}"), ("sign", "{}", "--key", "key.pem")])
+def test_a_run_directory_is_no_bundle_and_no_forgery(rx, tmp_path, words):
+    run = run_directory(tmp_path)
+    (run / "work").mkdir()
+    code, lines = rx(*(word.format(run) for word in words))
+    missing = "is no bundle: there is no manifest-sha256.txt"
+    assert code == 3 and lines == [
+        f"rx: {run}: {missing} (`rx bundle {run}` packs a run directory)"
+    ]
