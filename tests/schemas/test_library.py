@@ -21,6 +21,7 @@ from rx_tools.evidence.ledger_line import LedgerLine
 from rx_tools.model.evidence import KINDS
 from rx_tools.model.record import OUTCOME_REASONS, VERDICTS, Record
 from rx_tools.model.spec import FEATURES, Arm, Budget, Dataset, EvalPlan, Spec
+from rx_tools.planning.metrics import When
 from rx_tools.planning.plan import (
     BESIDE,
     CorrectnessPath,
@@ -260,6 +261,11 @@ def test_every_event_that_is_written_is_known():
     }
     assert len(written) > 10
     assert written <= set(schema("ledger-line")["properties"]["event"]["enum"])
+
+
+def test_a_plan_knows_every_way_in_which_a_metric_comes():
+    activation = schema("plan")["properties"]["activation"]["items"]
+    assert set(activation["properties"]["when"]["enum"]) == set(When)
 
 
 def test_sections_are_found_under_the_names_of_the_record():
