@@ -81,7 +81,9 @@ class StoredTensor:
 
 def widened(bfloat16: NDArray[np.uint16]) -> NDArray[np.float32]:
     """The float32 values of bfloat16 bit patterns; exact."""
-    return (bfloat16.astype(np.uint32) << np.uint32(16)).view(np.float32)
+    bits = bfloat16.astype(np.uint32)
+    bits <<= 16
+    return bits.view(np.float32)
 
 
 def read_header(handle: FileIO, path: Path) -> dict[str, StoredTensor]:

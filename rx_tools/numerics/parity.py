@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from rx_tools.numerics.scaled import (
     Float64s,
     ScaledSum,
+    beyond,
     exponent_of,
     inner,
     ratio_of_roots,
@@ -74,8 +75,10 @@ class ParityErrors(Mapping[str, Any]):
 
 @dataclass(slots=True)
 class Workspace:
-    """Three buffers that are used for every chunk: fresh ones would cost four times the time."""
+    """Buffers that are used for every chunk: fresh ones would cost four times the time."""
 
+    actual_bits: NDArray[np.int32] = field(default_factory=lambda: np.empty(CHUNK, np.int32))
+    reference_bits: NDArray[np.int32] = field(default_factory=lambda: np.empty(CHUNK, np.int32))
     actual: Float64s = field(default_factory=lambda: np.empty(CHUNK))
     reference: Float64s = field(default_factory=lambda: np.empty(CHUNK))
     difference: Float64s = field(default_factory=lambda: np.empty(CHUNK))
@@ -102,11 +105,14 @@ class PairSums:
 
     def add(self, actual: NDArray[Any], reference: NDArray[Any], space: Workspace) -> str:
         """Take in one chunk of each; the answer is a complaint, or empty."""
-        actual, reference = unhalved(actual), unhalved(reference)
+        limits = beyond(actual), beyond(reference)
+        actual = unhalved(actual, space.actual_bits)
+        reference = unhalved(reference, space.reference_bits)
         largest_actual, largest_reference = largest_of(actual), largest_of(reference)
-        for side, largest in (("actual", largest_actual), ("reference", largest_reference)):
-            if not math.isfinite(largest):
-                return f"{side} holds a NaN or an infinity"
+        if not largest_actual < limits[0]:
+            return "actual holds a NaN or an infinity"
+        if not largest_reference < limits[1]:
+            return "reference holds a NaN or an infinity"
         left, right, difference = space.fill(actual, reference)
         largest_difference = largest_of(difference)
         if not math.isfinite(largest_difference):

@@ -24,8 +24,8 @@ REBIAS = np.float32(2.0**112)
 SMALLEST_MOVED, SMALLEST_HALF = np.int32(1 << 13).view(np.float32), np.float32(2.0**-24)
 """The smallest float16 before and after `REBIAS`; zero where subnormals are flushed."""
 
-BEYOND_HALF = np.float32(2.0**16)
-"""Where infinities and NaN of float16 end up; every finite one is smaller."""
+BEYOND_HALF = 2.0**16
+"""Above every finite float16."""
 
 
 @dataclass(slots=True)
@@ -62,22 +62,29 @@ def scaled(values: Float64s, exponent: int) -> Float64s:
     return values if exponent == 0 else np.ldexp(values, -exponent)
 
 
-def unhalved(values: NDArray[Any]) -> NDArray[Any]:
+def unhalved(values: NDArray[Any], space: NDArray[np.int32]) -> NDArray[Any]:
     """float16 values as float32, many times faster than numpy converts them; others unchanged.
 
     The bits are moved to where float32 has them, and a power of two mends the exponent's bias.
+    What is no finite float16 comes out at `beyond(values)` or above, whatever its sign, or as NaN.
+    `space` holds at least as many elements and carries the answer until the next call.
     """
     if values.dtype != np.float16:
         return values
-    bits = values.view(np.int16).astype(np.int32)
+    if SMALLEST_MOVED * REBIAS != SMALLEST_HALF:
+        return values.astype(np.float32)
+    bits = space[: values.size]
+    bits[:] = values.view(np.int16)
     bits <<= 13
     bits &= SIGN_AND_MAGNITUDE
     widened: NDArray[np.float32] = bits.view(np.float32)
-    keeps_subnormals = SMALLEST_MOVED * REBIAS == SMALLEST_HALF
     widened *= REBIAS
-    if keeps_subnormals and widened.min() > -BEYOND_HALF and widened.max() < BEYOND_HALF:
-        return widened
-    return values.astype(np.float32)
+    return widened
+
+
+def beyond(values: NDArray[Any]) -> float:
+    """The magnitude that every finite element, after `unhalved`, is smaller than."""
+    return BEYOND_HALF if values.dtype == np.float16 else math.inf
 
 
 def inner(left: Float64s, right: Float64s) -> float:

@@ -142,13 +142,21 @@ def test_layout_and_type_do_not_matter():
 def test_every_half_precision_number_is_widened_exactly():
     bits = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
     finite = bits[np.isfinite(bits)]
-    widened = unhalved(finite)
+    widened = unhalved(finite, np.empty(1 << 16, np.int32))
     assert widened.dtype == np.float32
     assert np.array_equal(widened, finite.astype(np.float32))
     assert np.array_equal(np.signbit(widened), np.signbit(finite))
-    assert np.array_equal(unhalved(bits), bits.astype(np.float32), equal_nan=True)
     same = parity_errors(finite, finite.astype(np.float64))
     assert same["max_abs_error"] == 0.0
+
+
+def test_no_half_precision_number_that_is_not_finite_is_measured():
+    bits = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+    one = np.ones(1, np.float16)
+    for strange in bits[~np.isfinite(bits)]:
+        values = np.array([strange])
+        assert "actual holds" in parity_errors(values, one)["reason"]
+        assert "reference holds" in parity_errors(one, values)["reason"]
 
 
 def test_torch_tensors_of_any_floating_type():
