@@ -4,17 +4,22 @@ import io
 import json
 from pathlib import Path
 
+import pytest
 from rich.console import Console
 
+import rx_tools
+from rx_tools.checks.shape import judge_shape
 from rx_tools.runner.arms.arm_loop import train_arm
 from rx_tools.runner.arms.events import (
     ArmClosed,
     ArmOpened,
+    Event,
     EventFile,
     Scored,
     StepDone,
     Waiting,
     everybody,
+    to_json,
 )
 from rx_tools.runner.arms.progress import LiveTable, Progress, clock_text
 from tests.runner.memory_service import MemoryService
@@ -70,4 +75,19 @@ def test_every_event_is_one_json_line_for_programs(tmp_path: Path) -> None:
     rows = [json.loads(line) for line in (tmp_path / "events.jsonl").read_text().splitlines()]
     assert [row["event"] for row in rows] == ["ArmOpened", *["StepDone"] * 10, "ArmClosed"]
     assert {row["schema"] for row in rows} == {"urn:rx:schema:event:1"}
+    assert {row["rx_version"] for row in rows} == {rx_tools.__version__}
     assert rows[3]["step"] == 2 and rows[-1]["how"] == "finished"
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        ArmOpened("a", 0, 10, 1),
+        step(1),
+        *(ArmClosed("a", 3, how, "why") for how in ("finished", "interrupted", "failed")),
+        Scored("a", 3, 10),
+        Waiting("a", 60.0, "trainer capacity exhausted"),
+    ],
+)
+def test_every_event_is_of_its_schema(event: Event) -> None:
+    assert judge_shape(to_json(event), "event", "event") == ()

@@ -7,6 +7,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, TypeAlias
 
+from rx_tools import __version__
+
 SCHEMA = "urn:rx:schema:event:1"
 
 
@@ -81,7 +83,8 @@ def everybody(listeners: Sequence[Tell]) -> Tell:
 
 def to_json(event: Event) -> dict[str, Any]:
     """An event as a document: its kind, then its members."""
-    return {"schema": SCHEMA, "event": type(event).__name__, **asdict(event)}
+    told = {"schema": SCHEMA, "rx_version": __version__, "event": type(event).__name__}
+    return told | asdict(event)
 
 
 class EventFile:
