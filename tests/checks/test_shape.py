@@ -51,3 +51,10 @@ def test_closed_documents_refuse_unknown_members():
 def test_messages_never_repeat_a_whole_document():
     record = {"status": "x" * 5000, "metrics": ["y" * 5000]}
     assert all(len(text) < 200 for _, _, text in said(record, "record"))
+
+
+def test_a_learning_rate_is_not_negative():
+    spec = fixture("exp_9574bbb76e.spec")
+    spec["arms"][1]["lr"] = -1e-4
+    errors = [path for level, path, _ in said(spec, "spec") if level == "error"]
+    assert errors == ["$.arms[1].lr"]
