@@ -21,10 +21,11 @@ NAMES = re.compile(r"(\S+) \(\d+ items\)")
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One asked-for change: what is changed, and the value that takes effect."""
+    """One change: what is changed, the value that takes effect, and why."""
 
     name: str
     effective: str
+    reason: str = "asked for before the run"
 
 
 def parse_changes(texts: Sequence[str]) -> tuple[Change, ...]:
@@ -114,7 +115,7 @@ def deviated_spec(
     for change in changes:
         field, apply = CHANGES[change.name]
         before = apply(derived, change.effective)
-        declared.append(deviation(field, before, change.effective, "asked for before the run"))
+        declared.append(deviation(field, before, change.effective, change.reason))
     return derived, declared
 
 

@@ -30,6 +30,7 @@ def test_dropping_it_is_declared_and_the_hypothesis_stays() -> None:
 def test_a_rehearsal_declares_it_by_itself() -> None:
     judged = judged_spec(WITH_SECONDARY, (), STAGE)
     assert [entry["field"] for entry in judged.deviations] == ["evaluator", "model", "dataset"]
+    assert judged.deviations[0]["reason"] == "no arm of a rehearsal runs it"
     assert not judged.hypothesis_tested
 
 

@@ -1,7 +1,7 @@
 """The spec that the gates judge: the one handed out, or a copy with every change declared."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +68,7 @@ def settled(
     if not planned or NO_SECONDARY in changes:
         return changes
     if rehearsal:
-        return (*changes, NO_SECONDARY)
+        return (*changes, replace(NO_SECONDARY, reason="no arm of a rehearsal runs it"))
     raise UsageError(
         f"the spec plans a secondary evaluation that no arm runs: {listed(planned)}",
         where="$.feasibility.effective_config",
