@@ -31,7 +31,7 @@ def command(
         ),
     ] = None,
     update: Annotated[
-        int | None, typer.Option("--update", help="An earlier update by its number.")
+        int | None, typer.Option("--update", min=1, help="An earlier update by its number.")
     ] = None,
     debug: Debug = False,
 ) -> ExitCode:
@@ -40,6 +40,9 @@ def command(
     Example: rx record runs/exp_9574bbb76e-20261129T201000Z > record.json
     """
     run = open_run_dir(one_of(directory, run_dir))
+    posted = len(run.record_paths())
+    if update is not None and not update <= posted:
+        raise UsageError(f"{update} is no update: {posted} were posted", where="--update")
     record = run.record(update)
     if not record:
         raise UnverifiedError(

@@ -124,3 +124,9 @@ def test_the_ledger_keeps_the_answer_of_every_gate(rehearsed):
     decided = next(line["seq"] for line in lines if line["event"] == "decision_made")
     posted = max(line["seq"] for line in lines if line["event"] == "record_posted")
     assert all(decided < seq < posted for seq, _ in judged[-3:])
+
+
+def test_an_update_that_was_never_posted_is_named(rehearsed):
+    done = rx("record", rehearsed.run, "--update", 99, cwd=rehearsed.folder, check=2)
+    posted = len(list((rehearsed.run / "updates").iterdir()))
+    assert f"99 is no update: {posted} were posted" in done.stderr
