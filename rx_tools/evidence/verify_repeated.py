@@ -1,10 +1,12 @@
 """The evidence level, repetitions: files that say again what plan and ledger hold."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
 
+from rx_tools.checks.deciding.typed_rows import fill_their_lines
+from rx_tools.checks.rows import RowError, parse
 from rx_tools.evidence.claim import Claim, contradicted, verified
 from rx_tools.evidence.contents import json_object
 from rx_tools.evidence.digest import Files
@@ -77,8 +79,20 @@ def schedule_faults(files: Files, plan: JsonObject, history: Timeline) -> Iterat
 
 
 def rows_in(files: Files, path: str) -> list[dict[str, Any]]:
-    """The rows of a file of evidence; none where it cannot be read."""
+    """The rows of a file of evidence; none where it cannot be read strictly."""
+    content = files[path]
     try:
-        return DECODER.decode_lines(files[path])
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        rows = DECODER.decode_lines(content)
+        return rows if are_plain(rows, content) else list(map(dict, parse(path, content)))
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, RowError):
         return []
+
+
+def are_plain(rows: Sequence[JsonObject], content: bytes) -> bool:
+    """Whether nothing was left unread: a row on each line, and no key in it twice.
+
+    Where nothing is escaped, a quotation mark and a colon follow each other behind keys alone.
+    """
+    keys = sum(map(len, rows))
+    plain = b"\\" not in content and content.count(b'":') == keys
+    return plain and fill_their_lines(content, len(rows))
